@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test test-slow docs test-browser test-oldest test-newest test-learners test-sql fuzz lint wheel bench results clean
+.PHONY: demo test test-slow docs test-browser test-oldest test-newest test-learners test-sql fuzz lint wheel bench results results-peers clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
@@ -98,6 +98,18 @@ results: $(STAMP)  ## the paper's experiments, real shifts and docs/results.md; 
 	$(BIN)/python -m cape_paper reproduce meps
 	$(BIN)/python -m cape_paper reproduce shifts
 	$(BIN)/python -m cape_paper page results/synthetic results/compas results/compas-negative results/compas-wide results/meps results/shifts
+
+NANNYML := .venv-nannyml
+
+results-peers: $(STAMP) $(NANNYML)/.installed  ## the model as it is beside NannyML, in an environment of its own, and docs/nannyml.md; a quarter of an hour
+	$(BIN)/python -m cape_paper reproduce logged --nannyml $(NANNYML)/bin/python
+	$(BIN)/python -m cape_paper page results/logged --out docs/nannyml.md
+
+# NannyML imports statsmodels and does not ask for it.
+$(NANNYML)/.installed:
+	$(PYTHON) -m venv $(NANNYML)
+	$(NANNYML)/bin/python -m pip install --quiet --disable-pip-version-check "nannyml==0.13.*" statsmodels
+	touch $@
 
 clean:
 	rm -rf $(VENV) $(LEARNERS) .browser demo docs/_build docs/api docs/gallery docs/words.md

@@ -134,6 +134,15 @@ def test_ranks_suffice(model, clf, batch, score):
     assert (estimates["p"] - estimates[score]).abs().max() < 0.03
 
 
+def test_decisions_are_made_for_no_prevalence(clf, batch):
+    X, _, group = batch
+    adaptation = clf.adapt(X, sensitive_features=group)
+    assert adaptation.table()["made_for"].isna().all()
+    assert "decisions as made" in repr(adaptation)
+    again = type(adaptation).from_json(adaptation.to_json())
+    assert again.to_json() == adaptation.to_json()
+
+
 def test_scores_and_decisions_are_no_columns(clf):
     counted = clf.models_["a"].columns.cells.columns
     assert [column.name for column in counted] == ["x", "w"]

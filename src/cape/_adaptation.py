@@ -109,7 +109,8 @@ class GroupAdaptation:
     classifier : int
         Index of the picked classifier in the pool of the group.
     made_for : float
-        Prevalence for which that classifier was made, theta in the paper.
+        Prevalence for which that classifier was made, theta in the paper; NaN where it
+        stands for decisions as they were made (`cape.Scores`).
     predicted_prevalence : float
         Share of the group's rows that it predicts positive.
     pd_bound : float
@@ -426,7 +427,7 @@ def _group_from_json(entry: Fields) -> GroupAdaptation:
         verdict=entry.text("verdict", _VERDICTS),
         labels=labels,
         classifier=entry.whole("classifier"),
-        made_for=entry.number("made_for", 0, 1),
+        made_for=entry.number("made_for", 0, 1, may_be_unknown=True),
         predicted_prevalence=entry.number("predicted_prevalence", 0, 1),
         pd_bound=entry.number("pd_bound", 0, 1, may_be_unknown=True),
     )

@@ -6,16 +6,19 @@
   paper's real data (`compas_problem`, `meps_problem`) or on two tables
   (`table_problem`).
 - `run_shifts` runs CAPE on real shifts over time, where more than prevalences moved.
+- `run_logged` takes a model as it is on these shifts: what to expect of its decisions,
+  beside NannyML.
 
-All three return a dict that JSON can hold. `write_results` writes it with a page of the
-tables, and `write_page` puts the pages of several runs together. The experiments are
-cut into cells that are kept in a folder, so a run that was stopped goes on.
+All of them return a dict that JSON can hold. `write_results` writes it with a page of
+the tables, and `write_page` puts the pages of several runs together. The experiments
+are cut into cells that are kept in a folder, so a run that was stopped goes on.
 
 The package uses public names of `cape` alone: it is the library's first user.
 """
 
 from cape_paper._charts import save_pictures
 from cape_paper._comparison import compare_methods
+from cape_paper._logged import run_logged
 from cape_paper._pages import results_markdown, write_page, write_results
 from cape_paper._problem import (
     Problem,
@@ -36,6 +39,7 @@ __all__ = [
     "published",
     "results_markdown",
     "results_tables",
+    "run_logged",
     "run_shifts",
     "run_synthetic",
     "save_pictures",

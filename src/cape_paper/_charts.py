@@ -61,7 +61,9 @@ def save_pictures(results: Results, folder: Path) -> list[Path]:
         The files written. The pages of HTML open without a network.
     """
     charts: dict[str, Any]
-    if results["experiment"] == "shifts":
+    if results["experiment"] == "logged":
+        charts = {}
+    elif results["experiment"] == "shifts":
         charts = {"estimates": draw_estimates(frame_estimates(results))}
     elif results["experiment"] == "synthetic":
         charts = {

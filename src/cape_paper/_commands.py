@@ -4,6 +4,7 @@
 - ``reproduce compas`` and ``reproduce meps`` run the quantifier table and the results
   table on the two real data sets;
 - ``reproduce shifts`` runs CAPE on real shifts over time;
+- ``reproduce logged`` takes a model as it is on these shifts, beside NannyML;
 - ``compare`` runs the results table on two tables of any columns;
 - ``page`` puts the pages of finished runs together.
 
@@ -28,6 +29,7 @@ from rich.progress import Progress
 
 from cape_paper._charts import save_pictures
 from cape_paper._comparison import compare_methods
+from cape_paper._logged import run_logged
 from cape_paper._pages import what_is_missing, write_page, write_results
 from cape_paper._problem import compas_problem, meps_problem, table_problem
 from cape_paper._shifts import run_shifts
@@ -72,6 +74,14 @@ Learner = Annotated[
     str,
     typer.Option(
         help="boosting, tuned by cross-validation (the paper's), or logistic."
+    ),
+]
+Cases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--case",
+        help="Only these cases (repeat it), such as compas, meps-13-14 or bank; "
+        "default all whose files are here or can be downloaded.",
     ),
 ]
 Data = Annotated[
@@ -196,14 +206,7 @@ def meps(
 @reproduce.command()
 def shifts(
     out: Out = Path("results/shifts"),
-    case: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--case",
-            help="Only these cases (repeat it), such as compas, meps-13-14 or bank; "
-            "default all whose files are here or can be downloaded.",
-        ),
-    ] = None,
+    case: Cases = None,
     seeds: Seeds = 3,
     data: Data = None,
     jobs: Jobs = _CORES,
@@ -214,6 +217,28 @@ def shifts(
     """
     run = partial(run_shifts, case or None, seeds=seeds, data_home=data)
     _run_and_show(run, out, jobs=jobs)
+
+
+@reproduce.command()
+def logged(
+    out: Out = Path("results/logged"),
+    case: Cases = None,
+    nannyml: Annotated[
+        Path | None,
+        typer.Option(help="Python of an environment with NannyML; default without."),
+    ] = None,
+    seeds: Seeds = 3,
+    data: Data = None,
+    jobs: Jobs = _CORES,
+) -> None:
+    """The model as it is: what to expect of logged decisions, beside NannyML.
+
+    Example: python -m cape_paper reproduce logged --case compas --seeds 1
+    """
+    if nannyml is not None and not nannyml.exists():
+        raise FileNotFoundError(f"there is no file {nannyml}.")
+    options = {"seeds": seeds, "nannyml": nannyml, "data_home": data}
+    _run_and_show(partial(run_logged, case or None, **options), out, jobs=jobs)
 
 
 @app.command()
@@ -326,7 +351,8 @@ def _run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) -
     Parameters
     ----------
     run : callable
-        `run_synthetic`, `compare_methods` or `run_shifts` with their options.
+        `run_synthetic`, `compare_methods`, `run_shifts` or `run_logged` with their
+        options.
     out : Path
         Folder for results; finished cells are kept in ``cells`` below it.
     jobs : int

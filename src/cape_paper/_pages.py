@@ -6,6 +6,7 @@ No number of a page is typed in: the page can be made again from the JSON at any
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +64,8 @@ def write_page(folders: Sequence[Path], page: Path) -> Path:
     folders : sequence of Path
         Folders with a ``results.json`` of `write_results`, in the order of the page.
     page : Path
-        The page; pictures are copied to ``images`` beside it.
+        The page; pictures are copied to ``images`` beside it. A page of the model as it
+        is alone has that title, and no introduction.
 
     Returns
     -------
@@ -106,7 +108,11 @@ def write_page(folders: Sequence[Path], page: Path) -> Path:
             shutil.copyfile(picture, images / f"{folder.name}-{what}")
             links.append(f"images/{folder.name}-{what}")
         parts.append(results_markdown(results, pictures=links))
-    page.write_text("\n".join(parts), encoding="utf-8")
+    text = "\n".join(parts)
+    if len(folders) == 1 and results["experiment"] == "logged":
+        # Headings one level up: the title of the run is that of the page.
+        text = re.sub("^#(?=#)", "", parts[1], flags=re.MULTILINE)
+    page.write_text(text, encoding="utf-8")
     return page
 
 
@@ -128,8 +134,8 @@ def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
     title = results["title"]
     if results.get("favourable") == "negative":
         title += ", AIF360 told that the negative label is the favourable one"
-    parts = [f"## {title}", _provenance(results)]
-    parts.append("\n".join(f"- {note}" for note in results.get("notes", [])))
+    parts = [f"## {title}"]
+    notes = "\n".join(f"- {note}" for note in results.get("notes", []))
     claims = []
     for verdict in results.get("verdicts", []):
         # In bold, so that a claim which failed is not overlooked.
@@ -138,7 +144,12 @@ def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
     warned = []
     for row in results.get("rows", []):
         warned += [f"{row['method']}: {text}" for text in row.get("warnings", [])]
-    parts.append(_bullets("Against print", claims))
+    verdicts = _bullets(results.get("verdict_title", "Against print"), claims)
+    opening = [_provenance(results), notes]
+    if "verdict_title" in results:
+        parts += [verdicts, "### How it was measured", *opening]
+    else:
+        parts += [*opening, verdicts]
     parts.append(_bullets("What is missing", what_is_missing(results)))
     reasons = results.get("reasons", [])
     parts.append(_bullets("Where we differ from print, and why", reasons))
@@ -211,6 +222,10 @@ def _settings(results: Results) -> str:
         return (
             f"Seeds: {results['seeds']}; numbers are means over them. An interval "
             "holds if the true share of positives lies in it."
+        )
+    if results["experiment"] == "logged":
+        return (
+            f"Seeds: {results['seeds']}, each with other halves of the training rows."
         )
     learner = results["learner"]
     # scikit-learn breaks the text of a pipeline into aligned lines.

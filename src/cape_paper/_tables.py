@@ -81,7 +81,11 @@ def results_tables(results: Results) -> Tables:
     dict from str to DataFrame
         By their titles; all cells are text.
     """
-    makers = {"synthetic": _synthetic_tables, "shifts": _shift_tables}
+    makers = {
+        "synthetic": _synthetic_tables,
+        "shifts": _shift_tables,
+        "logged": _logged_tables,
+    }
     return makers.get(results["experiment"], _comparison_tables)(results)
 
 
@@ -362,3 +366,23 @@ def _first_columns(row: Results | None, seeds: int) -> Results:
         "holds": answers.get(times, f"{times} of {seeds}"),
         "verdict": row["verdict"].replace("_", " "),
     }
+
+
+def _logged_tables(results: Results) -> Tables:
+    """Make the tables of a run on logged decisions."""
+    columns = {
+        "learner": "learner",
+        "rate": "rate",
+        "method": "method",
+        "error": "mean error",
+        "spread": "±",
+        "holds": "interval holds",
+        "width": "interval width",
+    }
+    tables = {
+        "Errors and intervals over all cells": _table(results["summary"], columns)
+    }
+    if results["cases"]:
+        errors = {name: name for name in results["cases"][0]}
+        tables["Mean errors of each case"] = _table(results["cases"], errors)
+    return tables

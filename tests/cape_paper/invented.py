@@ -148,6 +148,28 @@ def invented_shift(case, group, shift, failed=()):
     return entry
 
 
+def invented_logged(**changes):
+    """A finished run on logged decisions."""
+    row = {"learner": "both", "rate": "fnr", "error": 0.21, "spread": 0.01}
+    return {
+        **MADE,
+        "experiment": "logged",
+        "title": "The model as it is",
+        "notes": ["Decisions are kept."],
+        "seeds": 2,
+        "verdicts": [{"claim": "all is well", "holds": False, "detail": "1 of 2"}],
+        "verdict_title": "In short",
+        "summary": [
+            {**row, "method": "CAPE", "holds": 0.23, "width": 0.24},
+            {**row, "method": "reference"},
+        ],
+        "cases": [{"case": "compas", "fnr CAPE": 0.31, "fnr reference": 0.32}],
+        "skipped": [],
+        "failed": [],
+        **changes,
+    }
+
+
 def invented_shifts(**changes):
     """A finished run on real shifts, in which one configuration failed once."""
     numbers = {"error": 0.21, "error_90": 0.22, "holds": 0.23, "width": 0.24}

@@ -120,6 +120,7 @@ def test_compare_reads_other_dialects_and_groups_as_text(run, tables, tmp_path):
         (("reproduce", "compas", "--features", "all"), "'narrow', 'wide'"),
         (("reproduce", "meps", "--features", "wide"), "--features"),
         (("reproduce", "shifts", "--case", "adult"), "got 'adult'"),
+        (("reproduce", "logged", "--nannyml", "no/python"), "no file no/python"),
         (("reproduce", "synthetic", "--rows", 5), "100"),
     ],
 )
@@ -138,5 +139,5 @@ def test_mistakes_are_told_in_one_line_before_anything_is_run(
 def test_the_help_names_the_experiments(run):
     code, shown, _ = run("reproduce", "--help")
     assert code == 0
-    for name in ("synthetic", "compas", "meps", "shifts"):
+    for name in ("synthetic", "compas", "meps", "shifts", "logged"):
         assert name in shown

@@ -17,9 +17,11 @@ from cape.quantify import QUANTIFIERS
 from cape_paper import (
     Problem,
     _comparison,
+    _logged,
     _shifts,
     compare_methods,
     published,
+    run_logged,
     run_shifts,
     run_synthetic,
 )
@@ -313,6 +315,38 @@ def test_shifts_name_what_is_skipped_and_what_failed(shifts):
     [failed] = shifts["failed"]
     assert failed.startswith("case broken 0 failed: ValueError")
     assert [entry["broken"] for entry in shifts["shifts"]] == [None, None]
+
+
+# Answers as NannyML would give them.
+STAND_IN = """#!/bin/sh
+echo '{"version": "0.13", "groups": {"a": RATES, "b": RATES}}'
+"""
+RATES = '{"accuracy": [0.5, 0, 1], "fnr": [0.5, 0, 0], "fpr": [0.5, 0, 1]}'
+
+
+@pytest.mark.parametrize("with_nannyml", [False, True])
+def test_logged_decisions_are_judged_by_labels(text_problem, tmp_path, with_nannyml):
+    python = None
+    if with_nannyml:
+        python = tmp_path / "python"
+        python.write_text(STAND_IN.replace("RATES", RATES))
+        python.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_logged, "LEARNERS", {"logistic": LogisticRegression()})
+        patch.setattr(_logged, "load_cases", lambda *given: ([text_problem], []))
+        results = run_logged(seeds=1, nannyml=python)
+    assert json.loads(json.dumps(results)) == results
+    assert results["failed"] == []
+    found = {(row["rate"], row["method"]): row for row in results["summary"]}
+    assert found["accuracy", "CAPE"]["error"] < found["accuracy", "reference"]["error"]
+    assert found["fpr", "CAPE"]["width"] > 0
+    assert ("fnr", "NannyML") in found or not with_nannyml
+    assert len(results["verdicts"]) == (7 if with_nannyml else 4)
+    if with_nannyml:
+        assert results["versions"]["nannyml"] == "0.13"
+        assert found["fnr", "NannyML"]["holds"] == 0
+    else:
+        assert "NannyML" in results["skipped"][0]
 
 
 def shift_entry(case, error, pe, max_acc_pd=0.1, failed=False):

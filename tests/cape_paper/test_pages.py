@@ -22,6 +22,7 @@ from invented import (
     PRINTED,
     idle_row,
     invented_comparison,
+    invented_logged,
     invented_shift,
     invented_shifts,
     invented_synthetic,
@@ -92,6 +93,18 @@ def test_the_figure_and_the_theorem_are_of_group_1_where_group_0_stays():
     assert points["PD 1"].iloc[0] == ".230 ± .0041"
     theorem = table_of(tables, "Theorem 3")
     assert theorem.iloc[0].tolist()[:3] == ["0.3", ".010", ".020"]
+
+
+def test_a_page_of_logged_decisions_has_the_verdict_first(tmp_path):
+    write_results(invented_logged(), tmp_path / "logged")
+    page = write_page([tmp_path / "logged"], tmp_path / "page.md").read_text()
+    lines = page.splitlines()
+    assert lines[0] == "# The model as it is"
+    assert lines[4] == "- **no**: all is well (1 of 2)"
+    assert "## How it was measured" in lines
+    summary = table_of(invented_logged(), "over all cells")
+    assert summary.iloc[1].tolist()[2:] == ["reference", ".210", ".010", "", ""]
+    assert table_of(invented_logged(), "each case").iloc[0, 1] == ".310"
 
 
 def test_shifts_show_intervals_estimates_and_fairness():

@@ -222,8 +222,7 @@ def adapt(
             verdict=judge(drifts.get(group), label_free[group], held_back),
             labels=labels[group],
             classifier=member,
-            # Decisions that were made are those of the time of training.
-            made_for=float(models[group].prevalence if np.isnan(theta) else theta),
+            made_for=float(theta),
             predicted_prevalence=predicted,
             pd_bound=_pd_bound(estimate, predicted),
         )

@@ -24,6 +24,7 @@ from cape._wording._results import (
     describe_label_free,
     describe_labels,
     few_labels,
+    what_is_called,
 )
 
 if TYPE_CHECKING:
@@ -359,8 +360,7 @@ def _group_lines(examination: Examination, group: Any, name: str) -> list[str]:
         *_label_lines(examination.labels, group),
         f"  {examination.verdict(group).text}",
         *[f"    {column_line(one.column, one.what_happened)}" for one in worst],
-        f"  predicts {adapted.predicted_prevalence:.3f} (member for "
-        f"{adapted.made_for:.3f}), PD at most {adapted.pd_bound:.3f}",
+        f"  {what_is_called(adapted)}, PD at most {adapted.pd_bound:.3f}",
         f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "
         f"accuracy {expected.accuracy.value:.3f}",
     ]

@@ -49,11 +49,18 @@ def describe_group(adapted: GroupAdaptation) -> str:
         parts.append(describe_labels(adapted))
     parts += [
         describe_verdict(adapted) + from_others(adapted),
-        f"predicts {adapted.predicted_prevalence:.3f} "
-        f"(member for {adapted.made_for:.3f})",
+        what_is_called(adapted),
         f"PD at most {adapted.pd_bound:.3f}",
     ]
     return ", ".join(parts)
+
+
+def what_is_called(adapted: GroupAdaptation) -> str:
+    """Say which member decides, and the share that it calls positive."""
+    member = f"member for {adapted.made_for:.3f}"
+    if math.isnan(adapted.made_for):
+        member = "decisions as made"
+    return f"predicts {adapted.predicted_prevalence:.3f} ({member})"
 
 
 def from_others(adapted: GroupAdaptation) -> str:

@@ -479,7 +479,7 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
         "estimate": adapted.estimate.value,
         "low": adapted.estimate.low,
         "high": adapted.estimate.high,
-        "theta": adapted.made_for,
+        "theta": _finite(adapted.made_for),
         "predicted_prevalence": adapted.predicted_prevalence,
         "pd_bound": adapted.pd_bound,
         "moved": moved.moved,
