@@ -237,8 +237,10 @@ def logged(
     """
     if nannyml is not None and not nannyml.exists():
         raise FileNotFoundError(f"there is no file {nannyml}.")
-    options = {"seeds": seeds, "nannyml": nannyml, "data_home": data}
-    _run_and_show(partial(run_logged, case or None, **options), out, jobs=jobs)
+    run = partial(
+        run_logged, case or None, seeds=seeds, nannyml=nannyml, data_home=data
+    )
+    _run_and_show(run, out, jobs=jobs)
 
 
 @app.command()

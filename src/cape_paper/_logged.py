@@ -249,13 +249,16 @@ def _summary(frame: pd.DataFrame) -> list[Results]:
     for part in (pooled, both, frame):
         keys = ["learner", "rate", "method"]
         for (learner, rate, method), cells in part.groupby(keys, sort=False):
-            of_cases = cells.groupby("case")["error"].mean()
+            of_cases = cells.groupby("case")["error"].mean().to_numpy(dtype=float)
+            spread = None
+            if len(of_cases) > 1:
+                spread = float(of_cases.std(ddof=1) / len(of_cases) ** 0.5)
             row = {
                 "learner": learner,
                 "rate": rate,
                 "method": method,
                 "error": float(cells["error"].mean()),
-                "spread": float(of_cases.sem()) if len(of_cases) > 1 else None,
+                "spread": spread,
             }
             if method != "reference":
                 row["holds"] = float(cells["holds"].mean())
