@@ -20,7 +20,6 @@ from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import MemberRates
 from cape._groups import Group
 from cape._labelled import CheckedCalls, check_calls, label_estimate
-from cape._limits import NOTABLY_HELD_BACK
 from cape.metrics._rates import FEWEST_ROWS, Confusion
 from cape.rules import CRITERIA, GroupSituation
 from cape.rules._problem import compared_groups
@@ -39,6 +38,12 @@ _LEVELS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 # 1.6 times the binomial variance. With a factor of 1, the FPR was inside its interval
 # in 91 to 92 % (n = 1,000) and 90 % (n = 10,000); with 1.5, in 95 to 97 %.
 _NOISE_OF_FOLDS = 1.5
+
+_RATES_MOVE = 0.1
+"""Standard deviation by which the log-odds of TPR and FPR move by themselves from one
+year to another. On 16 real shifts of 7 sources whose prevalences are known afterwards,
+the likelihood of what was observed is greatest at .05 to .1, and no source speaks
+against .1. In simulated prior shifts, 95 % intervals of the FNR hold 96 % with it."""
 
 _MANY_ROWS = 1e9
 """Rows behind a rate that is given as it is."""
@@ -110,6 +115,8 @@ class GroupDraws:
         What labels say of the members, where they were used.
     level : float
         Confidence level of the adaptation.
+    drift_counts : bool, default=False
+        Whether more than prevalences may have moved, so that rates may have, too.
     """
 
     situation: GroupSituation
@@ -120,6 +127,7 @@ class GroupDraws:
     seed: int
     calls: CheckedCalls | None
     level: float
+    drift_counts: bool = False
 
     @cached_property
     def member_rates(self) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +181,10 @@ class GroupDraws:
                 "fnr": (1 - tpr_high, 1 - tpr_low),
                 "accuracy": self.calls.accuracy.interval(member, self.level),
             }
-        drawn = self.new_sample(member)
+        if self.drift_counts:
+            drawn = self.given_calls(member, _RATES_MOVE)
+        else:
+            drawn = self.new_sample(member)
         # Fewer than ten unseen rows of a class say nothing about a rate: it is NaN.
         knows_fpr = not np.isnan(self.situation.fpr[member])
         knows_fnr = not np.isnan(self.situation.tpr[member])
@@ -184,11 +195,7 @@ class GroupDraws:
         }
 
     def new_sample(self, member: int) -> Confusion:
-        """Draw batches from the rates of training, so that the number of calls varies.
-
-        Under drift these rates have moved, nobody knows how. Their mixture has been
-        observed, though: so many rows are called positive.
-        """
+        """Draw batches from the rates of training; the number of calls varies."""
         random = np.random.default_rng(self.seed)
         rates = self.situation.rates
         rows = self.adapted.rows
@@ -208,19 +215,13 @@ class GroupDraws:
             positives,
             random,
         )
-        if self.adapted.held_back > NOTABLY_HELD_BACK:
-            called = self._called(member)
-            surplus = called - true_positives - false_positives
-            shared = np.rint(surplus * self.prevalences).astype(int)
-            true_positives = np.clip(true_positives + shared, 0, positives)
-            false_positives = np.clip(called - true_positives, 0, negatives)
-            true_positives = np.clip(called - false_positives, 0, positives)
         return _tables(true_positives, false_positives, positives, rows)
 
-    def given_calls(self, member: int) -> Confusion:
+    def given_calls(self, member: int, rates_move: float = 0.0) -> Confusion:
         """Draw batches in which the member calls as many rows positive as in this one.
 
-        All members share the random numbers, so that differences are not noise.
+        All members share the random numbers, so that differences are not noise. The
+        log-odds of the rates may have moved by themselves, by ``rates_move``.
         """
         rates = self.situation.rates
         of_member = MemberRates(
@@ -233,7 +234,9 @@ class GroupDraws:
         positives = np.rint(self.prevalences * rows)
         negatives = rows - positives
         called = self._called(member)
-        mean, deviation = self._split(of_member, called, positives, negatives)
+        mean, deviation = self._split(
+            of_member, called, positives, negatives, rates_move
+        )
         drawn = np.rint(mean + deviation * self.normals)
         true_positives = _within(called, positives, negatives, drawn)
         return _tables(true_positives, called - true_positives, positives, rows)
@@ -244,7 +247,12 @@ class GroupDraws:
         return round(share * self.adapted.rows)
 
     def _split(
-        self, rates: MemberRates, called: Any, positives: Any, negatives: Any
+        self,
+        rates: MemberRates,
+        called: Any,
+        positives: Any,
+        negatives: Any,
+        rates_move: float = 0.0,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and deviation of the positives among the rows called positive.
 
@@ -254,10 +262,10 @@ class GroupDraws:
         v1 v0 / (v1 + v0).
         """
         mean_1, variance_1 = _moments(
-            rates.true_positives, rates.positives, positives, self.noise
+            rates.true_positives, rates.positives, positives, self.noise, rates_move
         )
         mean_0, variance_0 = _moments(
-            rates.false_positives, rates.negatives, negatives, self.noise
+            rates.false_positives, rates.negatives, negatives, self.noise, rates_move
         )
         total = np.maximum(variance_1 + variance_0, 1e-12)
         mean = mean_1 + (called - mean_1 - mean_0) * variance_1 / total
@@ -287,17 +295,20 @@ def _within(
 
 
 def _moments(
-    called: Any, rows: Any, new_rows: Any, noise: float
+    called: Any, rows: Any, new_rows: Any, noise: float, rates_move: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and variance of the new rows that a member calls positive.
 
-    The rate has the posterior of Jeffreys' prior, given the rows it is known from.
+    The rate has the posterior of Jeffreys' prior, given the rows it is known from, and
+    its log-odds may have moved by themselves.
     """
     rows = rows / noise
     called = np.minimum(called / noise, rows)
     rate = (called + 0.5) / (rows + 1)
     one_row = rate * (1 - rate)
     variance = new_rows * one_row + new_rows**2 * one_row / (rows + 2)
+    if rates_move:
+        variance = variance + (new_rows * one_row * rates_move) ** 2
     return new_rows * rate, variance
 
 
@@ -435,6 +446,7 @@ class BatchDraws:
                 int(random.integers(2**32)),
                 calls,
                 adaptation.level,
+                adaptation.posterior is not None,
             )
 
     def expected(self, members: Mapping[Group, int]) -> dict[Group, ExpectedRates]:
