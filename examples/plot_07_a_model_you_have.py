@@ -2,55 +2,97 @@
 A model you already have
 ========================
 
-The model is trained, tested and in use, and nobody wants to train it again. With
-``cv="prefit"`` CAPE takes it as it is. All it needs is a hold-out: labelled rows that
-the model has not learned from. From these it learns how scores of positives and of
-negatives are distributed in each group.
+The model is in use, and nobody wants to train another one. Its scores and decisions
+are logged, labels come late, and somebody has to say whether it is still fair.
+``Scores`` takes the log as it is. It needs a reference: labelled rows of the log that
+the model was not trained on.
 """
 
-import altair as alt
+import warnings
+
+import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
-from cape import CapeClassifier
+from cape import AdaptationWarning, CapeClassifier, Scores, examine
 from cape.datasets import make_synthetic
+from cape.examination import rows_to_label
 
-train = make_synthetic(3000, random_state=0)
+past = make_synthetic(6000, prevalences=(0.3, 0.5), random_state=0)
 forest = RandomForestClassifier(100, min_samples_leaf=10, random_state=0)
-forest.fit(train.data, train.target)
+forest.fit(past.data[:3000], past.target[:3000])
 
-# %%
-# The forest stays as it is. CAPE only moves its threshold, group by group.
 
-hold_out = make_synthetic(3000, random_state=1)
-clf = CapeClassifier(forest, cv="prefit", random_state=0)
-clf.fit(hold_out.data, hold_out.target, sensitive_features=hold_out.sensitive_features)
+def logged(data):
+    """A table of a warehouse: columns, a score and a decision in every row."""
+    score = forest.predict_proba(data)[:, 1]
+    return data.assign(score=score, approved=np.where(score > 0.5, "yes", "no"))
 
-# %%
-# Batches in which the share of positives of group 0 goes from 0.1 to 0.9, while that of
-# group 1 stays at one half. The forest by itself lags behind; with CAPE around it,
-# predicted shares are near the true ones (the dashed line).
 
-rows = []
-for step in range(1, 10):
-    share = step / 10
-    batch = make_synthetic(2000, prevalences=(share, 0.5), random_state=step)
-    groups = batch.sensitive_features
-    predictions = {
-        "forest": forest.predict(batch.data),
-        "forest and CAPE": clf.predict(batch.data, sensitive_features=groups),
-    }
-    for name, y_pred in predictions.items():
-        predicted = y_pred[groups == 0].mean()
-        rows.append({"model": name, "true share": share, "predicted share": predicted})
-frame = pd.DataFrame(rows)
-
-x = alt.X("true share:Q", scale=alt.Scale(domain=[0, 1]))
-y = alt.Y("predicted share:Q", scale=alt.Scale(domain=[0, 1]))
-line = alt.Chart(frame).mark_line(point=True)
-line = line.encode(x, y, color=alt.Color("model:N", title=None))
-ends = pd.DataFrame({"true share": [0, 1], "predicted share": [0, 1]})
-diagonal = alt.Chart(ends).mark_line(strokeDash=[4, 4], color="grey").encode(x, y)
-alt.layer(diagonal, line).properties(
-    width=320, height=280, title="Predicted against true share of group 0"
+watched = CapeClassifier(Scores("score", "approved"), random_state=0)
+watched.fit(
+    logged(past.data[3000:]),
+    past.target[3000:],
+    sensitive_features=past.sensitive_features[3000:],
 )
+
+# %%
+# This month the share of positives of group 0 has doubled, and nobody knows it yet. The
+# decisions stay as they were made. The picture has the rates to expect of them, with
+# intervals, before any label.
+
+month = make_synthetic(3000, prevalences=(0.6, 0.5), random_state=1)
+log = logged(month.data)
+groups = month.sensitive_features
+seen = examine(watched, log, sensitive_features=groups)
+seen.expected.plot()
+
+# %%
+# Labels come, and expectation and truth stand side by side.
+
+approved = (log["approved"] == "yes").astype(int)
+seen.compare(month.target, approved, sensitive_features=groups).round(3)
+
+# %%
+# Demographic parity is observed and has no interval; the other criteria are expected.
+# Beside them, what CAPE would decide instead, and its price in accuracy: here there is
+# none, since CAPE follows the group that has moved.
+
+instead = seen.under("prevalence")
+pd.concat(
+    {
+        "as made": seen.criteria.table()["value"],
+        "by CAPE": instead.criteria.table()["value"],
+    },
+    axis=1,
+).round(3)
+
+# %%
+# Columns beside the score are watched, too. Here the column V is delivered in other
+# units, while the model still reads the right ones.
+
+warnings.simplefilter("ignore", AdaptationWarning)
+wrong = log.assign(V=100 * log["V"])
+seen_wrong = examine(watched, wrong, sensitive_features=groups)
+seen_wrong.columns.table()[["effect", "moved", "what_happened"]]
+
+# %%
+# Nothing can be told from such rows, and the intervals say so. Labels of a hundred
+# rows, drawn at random, tell.
+
+drawn = rows_to_label(watched, wrong, sensitive_features=groups, n=100)
+labels = np.full(len(log), None, dtype=object)
+labels[drawn.rows] = month.target.iloc[drawn.rows]
+checked = examine(
+    watched,
+    wrong,
+    labels,
+    sensitive_features=groups,
+    inclusion_probability=drawn.inclusion_probability,
+)
+truth = month.target.groupby(groups).mean()
+estimates = {
+    "without labels": seen_wrong.adaptation.table()[["estimate", "low", "high"]],
+    "with a hundred": checked.adaptation.table()[["estimate", "low", "high"]],
+}
+pd.concat(estimates, axis=1).assign(truth=truth).round(3)

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Evidence, Scores, examine, persist
+from cape.files import train_file
 from cape.metrics import confusion_by_group, demographic_parity_difference
 from cape.stream import RollingCape
 
@@ -305,3 +306,14 @@ def test_any_scores_are_brought_to_the_unit_interval_in_order(known, scores):
     mapped = fitted.predict_proba(pd.DataFrame({"s": np.sort(scores)}))[:, 1]
     assert ((mapped >= 0) & (mapped <= 1)).all()
     assert (np.diff(mapped) >= -1e-15).all()
+
+
+def test_a_file_with_scores_is_a_reference_and_nothing_is_trained(reference, tmp_path):
+    X, y, group = reference
+    X.assign(y=y, g=np.asarray(group)).to_csv(tmp_path / "reference.csv", index=False)
+    columns = {"label": "y", "group": ["g"], "score": "p", "decision": "approved"}
+    path = tmp_path / "reference.csv"
+    model = train_file(path, None, **columns)
+    assert model.clf.estimator_.score == "p"
+    with pytest.raises(ValueError, match="learner .* got 'boosting'"):
+        train_file(path, None, learner="boosting", **columns)

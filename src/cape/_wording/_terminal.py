@@ -156,7 +156,10 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
             f"{positive!r} counts as positive because it comes after {negative!r} in "
             "the alphabet; --positive chooses."
         )
-    yield f"learner: {content['learner']}"
+    if content["learner"] == "scores":
+        yield "Nothing was trained: scores and decisions are those of the file."
+    else:
+        yield f"learner: {content['learner']}"
     yield "AUC: how well the scores tell the classes apart, from 0.5 (not at all) to 1."
     if any(group["auc"] is None for group in content["groups"]):
         yield "-: fewer than ten rows of a class; such groups borrow from the others."

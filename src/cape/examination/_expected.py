@@ -74,7 +74,7 @@ class ExpectedPerformance(InNotebook, GroupResult):
     whatever has changed.
     The intervals are for the rates as they will be observed in this batch: they include
     the noise of the training rates, of the estimated prevalence and of the batch
-    itself.
+    itself; unless drift is ignored, rates may also have moved a little by themselves.
 
     Parameters
     ----------

@@ -209,6 +209,11 @@ def train_file(
     model_columns = [name for name in (score, decision) if name is not None]
     if decision is not None and score is None:
         raise ValueError("score must name the column with the scores beside decision.")
+    if score is not None and learner != "auto":
+        raise ValueError(
+            f"learner must be left out beside score, since nothing is trained, got "
+            f"{learner!r}."
+        )
     estimator = None if learner == "auto" else make_learner(learner)
     scan = Scan(path, dialect, notes, on_rows)
     missing = (settings or {}).get("missing_groups", "error")
