@@ -42,6 +42,8 @@ _NOTES = (
     "the reference rows of a group, with the batch as one chunk; FNR and FPR are those "
     "of its recall and specificity, and its interval is its confidence band. "
     "Reference keeps the rates of the reference table.",
+    "Constants of CAPE, of its prior and of how far rates move, were chosen on these "
+    "same cases, and NannyML's were not: the comparison flatters CAPE.",
     "A cell is a case, a group and a learner. Errors are distances between what is "
     "expected and what the labels say, in the mean over cells; ± is the standard error "
     "of that mean over cases, since cells of a case err alike.",
