@@ -851,7 +851,7 @@ decision dialect drift drop drop_suspicious encoding fail_if force group jobs la
 learner level min_group_size min_share missing_groups missing_labels most note out paper
 pool positive positive_decision prediction prevalence quantifier report rows rule score
 scores seed separator small_groups source spread sql table threshold title tolerance
-unknown unknown_groups verbose version width
+state unknown unknown_groups verbose version width
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {
