@@ -42,10 +42,10 @@ $(LEARNERS)/.installed: pyproject.toml constraints.txt
 
 DATABASES := .venv-databases
 
-test-sql: $(DATABASES)/.installed  ## evidence by SQL on Postgres and Spark; installs both (Debian, as root, and PyPI) if absent
+test-sql: $(DATABASES)/.installed  ## evidence by SQL on Postgres and Spark; installs both (Debian, as root, and PyPI) if absent; MARK=sql for 200 tables on each
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; }
 	@command -v java >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends default-jre-headless; }
-	$(DATABASES)/bin/python -m pytest -m sql tests/test_sql.py
+	$(DATABASES)/bin/python -m pytest -m "$(or $(MARK),sql and not slow)" tests/test_sql.py
 
 $(DATABASES)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(DATABASES)

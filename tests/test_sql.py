@@ -17,6 +17,7 @@ import warnings
 from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,6 +27,7 @@ from cape import CapeClassifier, Scores, sql
 START = dt.datetime(2019, 7, 3)
 LEVELS = ["a", "A", "", " ", "it's", 'say "hi"', "NULL", "NaN", "1", "1.0", "\\", "--"]
 LEVELS += ["é", "é", "名", "%s", ":x", "{}", "a\nb", "'; DROP TABLE t; --", "🦊"]
+LEVELS += ["\r\n", "\t", "\u2028", "\u200b", "x" * 300, "true", "-0", "\\'", "$1", "?"]
 ODD = [float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 5e-324, 1e300, -1e300]
 ODD += [3.4028235677973366e38, -3.4028235677973366e38, 1e-46, 2.0**53]
 NAMES = [
@@ -42,6 +44,7 @@ NAMES = [
 ]
 
 TYPES = ("double", "real", "bigint", "boolean", "decimal", "date", "timestamp", "text")
+TYPES += ("category",)
 
 
 class Table:
@@ -57,7 +60,11 @@ class Table:
 
     def frame(self, *names):
         """Return columns as pandas holds them."""
-        return pd.DataFrame({name: pd.Series(self.columns[name]) for name in names})
+        columns = {name: pd.Series(self.columns[name]) for name in names}
+        for name in names:
+            if self.types[name] == "category":
+                columns[name] = columns[name].astype("category")
+        return pd.DataFrame(columns)
 
     def rows(self):
         return list(zip(*self.columns.values(), strict=True))
@@ -78,7 +85,7 @@ def _column(random, type_, n, edges=()):
     if type_ == "real":
         return _with_gaps(random, np.float32(random.normal(0, 1, n)).tolist())
     if type_ == "bigint":
-        high = int(random.choice([3, 90, 2**45]))
+        high = int(random.choice([3, 90, 2**45, 2**63 - 1]))
         return _with_gaps(random, random.integers(-2, high, n).tolist())
     if type_ == "boolean":
         return _with_gaps(random, (random.random(n) < 0.3).tolist())
@@ -154,6 +161,7 @@ class Case:
             for place in range(7, n, 9):
                 exact = random.choice(self.edges) if edges else random.integers(2**32)
                 score[place] = (exact + random.choice([0.0, 0.5, -0.5])) / 2**32
+            score[::11] = random.choice([0.0, -0.0, 1.0, 5e-324], len(score[::11]))
         table.add("p", "double", [float(number) for number in score])
         if self.decisions:
             decided = random.random(n) < 0.3 + 0.4 * y
@@ -167,10 +175,12 @@ class Case:
         for name, type_ in self.groups.items():
             values = {
                 "text": ["it's", "B", "é"],
-                "bigint": [7, 8],
-                "boolean": [False, True],
+                "bigint": [7, 8, 9],
+                "boolean": [False, True, True],
             }
-            drawn = [values[type_][place] for place in random.integers(0, 2, n)]
+            # The third is a group that the reference does not have.
+            places = random.integers(0, 3 if edges else 2, n)
+            drawn = [values[type_][place] for place in places]
             if self.missing != "error":
                 drawn = _with_gaps(random, drawn, 0.05)
             table.add(name, type_, drawn)
@@ -235,11 +245,9 @@ def _near(edges):
 
 class DuckDB:
     dialect = "duckdb"
-    types = {"decimal": "decimal(12, 2)"}
+    types = {"decimal": "decimal(12, 2)", "category": "text"}
 
     def __init__(self):
-        import duckdb
-
         self._connection = duckdb.connect()
 
     def run(self, table, statement):
@@ -275,6 +283,7 @@ class DuckDB:
 class SQLite(DuckDB):
     dialect = "sqlite"
     types = {"date": "text", "timestamp": "text", "decimal": "real"}
+    types["category"] = "text"
 
     def __init__(self):
         self._connection = sqlite3.connect(":memory:")
@@ -296,6 +305,7 @@ class Postgres(SQLite):
 
     dialect = "postgres"
     types = {"double": "double precision", "decimal": "numeric(12, 2)"}
+    types["category"] = "text"
     mark = "%s"
 
     def __init__(self, folder):
@@ -335,6 +345,7 @@ class Postgres(SQLite):
 class Spark(DuckDB):
     dialect = "spark"
     types = {"text": "string", "real": "float", "decimal": "decimal(12, 2)"}
+    types["category"] = "string"
 
     def __init__(self):
         from pyspark.sql import SparkSession
@@ -406,3 +417,49 @@ def test_a_database_counts_what_python_counts(engine, seed):
 def test_200_hostile_tables(engine):
     for seed in range(100, 300):
         check_equal(engine, seed)
+
+
+@pytest.fixture(scope="module")
+def counted():
+    """A model of two groups, the counts of its batch, and what counts a table."""
+    random = np.random.default_rng(0)
+    y = random.random(600) < 0.4
+    p = random.beta(2 + y, 3 - y)
+    frame = pd.DataFrame({"g": random.choice(["a", "b"], 600), "p": p, "d": p > 0.5})
+    frame["age"] = random.integers(18, 80, 600)
+    clf = CapeClassifier(Scores("p", "d"), group_columns="g").fit(frame, y)
+
+    def count(batch):
+        with duckdb.connect() as connection:
+            connection.register("batch", batch)
+            return connection.execute(sql.query(clf, "batch")).df()
+
+    return clf, frame, count
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("p", None), ("p", 1.5), ("d", None), ("g", None), ("g", "c")]
+)
+def test_what_python_refuses_is_refused(counted, column, value):
+    clf, frame, count = counted
+    batch = frame.astype({"d": object})
+    batch.loc[3, column] = value
+    batch["d"] = batch["d"].astype("boolean")
+    with pytest.raises(ValueError, match=rf"\b{column}\b|group|sensitive_features"):
+        sql.evidence(clf, count(batch))
+
+
+def test_counts_must_be_whole_and_of_the_model(counted):
+    clf, frame, count = counted
+    counts = count(frame)
+    with pytest.raises(ValueError, match="whole result"):
+        sql.evidence(clf, counts[counts["part"] != 1])
+    with pytest.raises(ValueError, match="none named n"):
+        sql.evidence(clf, counts.drop(columns="n"))
+    with pytest.raises(ValueError, match="of this model"):
+        sql.evidence(clf, counts.assign(model="other"))
+    with pytest.raises(ValueError, match="whole numbers in total"):
+        sql.evidence(clf, counts.assign(total=1e17))
+    twice = sql.evidence(clf, pd.concat([counts, counts]))
+    once = clf.evidence(frame)
+    assert twice == once + once
