@@ -320,7 +320,9 @@ class Postgres(SQLite):
         options = f"-p {port} -k {folder} -c listen_addresses="
         self._do("pg_ctl", "start", "-w", "-o", options, "-l", f"{folder}/log")
         place = f"host={folder} port={port} user=postgres dbname=postgres"
-        self._connection = psycopg.connect(place, autocommit=True)
+        self._connection = psycopg.connect(
+            place, autocommit=True, prepare_threshold=None
+        )
 
     def _do(self, program, *arguments):
         # Debian has no link to these in the folders of commands.
