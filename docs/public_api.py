@@ -48,10 +48,13 @@ API = {
     "cape.files": (
         "From files to files",
         "TableModel count_file load_model monitor_files predict_file "
-        "rows_needed_of_file sample_file train_file",
+        "rows_needed_of_file sample_file save_model train_file",
     ),
     "cape.stream": ("Streams", "RollingCape"),
-    "cape.scale": ("Clusters", "adapt evidence fit on_workers predict training_on"),
+    "cape.scale": (
+        "Clusters",
+        "adapt evidence fit on_workers predict predict_proba training_on",
+    ),
     "cape.sql": ("Evidence by SQL", "evidence query"),
     "cape.sampling": ("Sampling", "pp_sampling shift"),
     "cape.datasets": ("Datasets", "fetch_compas make_synthetic"),

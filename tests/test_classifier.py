@@ -37,6 +37,7 @@ def cape(estimator=None, **settings):
 WAYS = cycle([("resampled", "refit"), ("threshold", "folds")])
 
 
+@pytest.mark.filterwarnings("ignore:predict adapts to the 1 row")
 @pytest.mark.parametrize(
     ("quantifier", "way"), list(zip(QUANTIFIERS, WAYS, strict=False)), ids=str
 )

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from cape import CapeClassifier, FrozenCape
+from cape import AdaptationWarning, CapeClassifier, FrozenCape
 from cape.datasets import make_synthetic
 
 
@@ -115,6 +115,19 @@ def test_groups_that_are_given_apart(batch):
     )
     with pytest.raises(ValueError, match="sensitive_features must be given"):
         frozen.predict(new[["u", "v"]])
+
+
+def test_a_model_that_adapts_to_single_rows_says_what_to_serve(clf, frozen, batch):
+    new, _ = batch
+    for method in (clf.predict, clf.predict_proba):
+        with pytest.warns(AdaptationWarning, match="freeze") as caught:
+            method(new[:1])
+        assert caught[0].filename == __file__
+        # Warnings are errors.
+        method(new[:10])
+        method(new[:0])
+        method(new[:1], adaptation=frozen.adaptation)
+    frozen.predict(new[:1])
 
 
 def test_what_cannot_be_frozen_is_refused(clf, batch):

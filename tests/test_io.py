@@ -96,6 +96,19 @@ def test_an_error_of_the_disk_names_the_file_that_was_asked_for(tmp_path, monkey
     assert caught.value.filename == str(path)
 
 
+def test_a_signal_right_after_the_file_was_made_leaves_none(tmp_path, monkeypatch):
+    close = os.close
+
+    def stopped(handle):
+        close(handle)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "close", stopped)
+    with pytest.raises(KeyboardInterrupt), _io.new_file(tmp_path / "a.txt"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_place_that_cannot_be_written_is_named(tmp_path, overwrite):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")

@@ -19,6 +19,7 @@ SKLEARN = ("scikit-learn", "1.10")
 SKOPS = ("skops", "0.17")
 
 PRIVATE = {
+    "sklearn._loss.HalfBinomialLoss": (*SKLEARN, "put back into loaded boostings"),
     "sklearn._loss._loss.CyHalfBinomialLoss": (*SKLEARN, "where model files find it"),
     "sklearn.base._fit_context": (*SKLEARN, "checks the parameters before fit"),
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": (

@@ -373,3 +373,46 @@ def test_who_does_the_parts_of_a_file_makes_no_difference(
     found = predict_file(people_model, batch, there, rows=70, each=in_threads)
     assert found.adaptation == expected.adaptation
     assert there.read_bytes() == here.read_bytes()
+
+
+def test_probabilities_are_those_in_memory(clf, new):
+    ddf = dd.from_pandas(new[COLUMNS], npartitions=3)
+    X, groups = new[FEATURES], {"sensitive_features": new["z"]}
+    adaptation = clf.adapt(X, **groups)
+    for made_before in (None, adaptation):
+        proba = scale.predict_proba(
+            clf, ddf, sensitive_features="z", adaptation=made_before
+        )
+        assert list(proba.columns) == clf.classes_.tolist()
+        expected = clf.predict_proba(X, adaptation=made_before, **groups)
+        np.testing.assert_array_equal(proba.compute(), expected)
+
+
+@pytest.mark.parametrize("probability", [None, "chance"])
+def test_labels_of_some_rows_count_as_in_memory(clf, new, probability):
+    is_labelled = np.random.default_rng(0).random(len(new)) < 0.2
+    frame = new.assign(known=new["y"].where(is_labelled), chance=0.2)
+    columns = [*COLUMNS, "known", *([probability] if probability else [])]
+    ddf = dd.from_pandas(frame[columns], npartitions=4)
+    expected = clf.adapt(
+        new[FEATURES],
+        frame["known"],
+        sensitive_features=new["z"],
+        inclusion_probability=frame[probability] if probability else None,
+    )
+    by_name = scale.adapt(
+        clf,
+        ddf,
+        "known",
+        sensitive_features="z",
+        inclusion_probability=probability,
+    )
+    assert by_name == expected
+    assert all(adapted.labels.rows > 20 for adapted in by_name.groups.values())
+    collections = {"sensitive_features": ddf["z"]}
+    if probability:
+        collections["inclusion_probability"] = ddf[probability]
+    assert scale.adapt(clf, ddf[FEATURES], ddf["known"], **collections) == expected
+    with pytest.raises(ValueError, match="y must have the 4 partitions"):
+        other = ddf["known"].repartition(npartitions=2)
+        scale.evidence(clf, ddf[FEATURES], other, sensitive_features=ddf["z"])

@@ -350,7 +350,7 @@ class Adaptation(InNotebook):
             "notes": list(self.notes),
             "groups": groups,
         }
-        return json.dumps(strict_json(content), indent=1)
+        return json.dumps(strict_json(content), indent=1, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Adaptation:

@@ -243,12 +243,17 @@ class Column:
     def levels(self) -> tuple[np.ndarray, list[str]]:
         """Number the distinct values; -1 is missing."""
         place, distinct = self._values.factorize()
-        texts = [str(value) for value in distinct]
-        if len(set(texts)) < len(texts):
-            # 1 and "1" are one level.
-            place, distinct = self._values.astype(str).where(~self.missing).factorize()
-            texts = [str(value) for value in distinct]
-        return place, texts
+        texts = []
+        for value in distinct:
+            # A gap in a column of whole numbers makes them floats.
+            is_whole = isinstance(value, float) and value.is_integer()
+            texts.append(str(int(value)) if is_whole else str(value))
+        levels = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+        if len(levels) < len(texts):
+            # 1, 1.0 and "1" are one level.
+            codes = np.array([levels[text] for text in texts])
+            place = np.where(self.missing, -1, codes[place])
+        return place, list(levels)
 
 
 def _kind(values: Any, missing: np.ndarray) -> str:

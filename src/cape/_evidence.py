@@ -319,7 +319,7 @@ class Evidence(InNotebook):
             "fingerprint": self.fingerprint,
             "groups": groups,
         }
-        return json.dumps(content)
+        return json.dumps(content, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Evidence:

@@ -196,8 +196,11 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     path = check_free(path, overwrite=overwrite)
     target = _target(path)
-    temporary = _temporary_beside(target)
+    # Only within one folder is a renaming sure to be atomic.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
+        # In here, so that a signal finds no file without a try around it.
+        _create(temporary, target)
         yield temporary
         # Again, since the file may have appeared meanwhile.
         check_free(path, overwrite=overwrite)
@@ -208,12 +211,8 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         raise
 
 
-def _temporary_beside(path: Path) -> Path:
-    """Make an empty temporary file in the folder of ``path``.
-
-    Only within one folder is a renaming sure to be atomic.
-    """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+def _create(temporary: Path, target: Path) -> None:
+    """Make an empty temporary file for a target."""
     # The system takes the umask from the permissions, as it does for every new file.
     # ``tempfile`` makes files for their owner alone, and the umask could only be read
     # by setting it, which files that other threads make meanwhile would see.
@@ -222,10 +221,9 @@ def _temporary_beside(path: Path) -> Path:
         handle = os.open(temporary, flags, 0o666)
     except OSError as error:
         # The error names the temporary file, of which the caller knows nothing.
-        raise OSError(error.errno, error.strerror, str(path)) from None
+        raise OSError(error.errno, error.strerror, str(target)) from None
     # The caller opens the file again, in whatever way it writes.
     os.close(handle)
-    return temporary
 
 
 def progress(steps: Iterable[T], total: int, *, title: str, shown: bool) -> Iterator[T]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -156,14 +157,14 @@ class Fields:
 
 
 def strict_json(content: Any) -> Any:
-    """Return what strict JSON can hold: null for NaN, an object for an estimate."""
+    """Return what strict JSON can hold: null for NaN and infinity, which it lacks."""
     if isinstance(content, Estimate):
         return content.to_json()
     if isinstance(content, Mapping):
         return {name: strict_json(value) for name, value in content.items()}
     if isinstance(content, (list, tuple)):
         return [strict_json(value) for value in content]
-    if isinstance(content, float) and content != content:
+    if isinstance(content, float) and not math.isfinite(content):
         return None
     return content
 

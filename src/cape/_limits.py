@@ -28,3 +28,6 @@ ASKED_WIDTH = 0.2
 FAR_OFF = 0.1
 """Distance of labels and estimate from which on a refuted estimate is no longer of use.
 Labels of a million rows refute estimates that are good for every purpose."""
+
+FEWEST_ROWS_TO_ADAPT = 10
+"""A batch of fewer rows is a question of a service, and tells no prevalence."""

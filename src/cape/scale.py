@@ -35,7 +35,15 @@ from cape.classifier import CapeClassifier
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["adapt", "evidence", "fit", "on_workers", "predict", "training_on"]
+__all__ = [
+    "adapt",
+    "evidence",
+    "fit",
+    "on_workers",
+    "predict",
+    "predict_proba",
+    "training_on",
+]
 
 _FAN_IN = 8
 """How many pieces of evidence one task adds up."""
@@ -105,7 +113,12 @@ def training_on(client: Any) -> Iterator[None]:
 
 
 def evidence(
-    clf: CapeClassifier, ddf: Any, *, sensitive_features: Any = None
+    clf: CapeClassifier,
+    ddf: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any = None,
+    inclusion_probability: Any = None,
 ) -> Evidence:
     """Compute the evidence of all rows of a Dask DataFrame.
 
@@ -115,10 +128,15 @@ def evidence(
         The fitted model. Its quantifier must not be one that keeps rows.
     ddf : dask.dataframe.DataFrame
         The rows.
+    y : str or Dask Series, default=None
+        Labels of some rows, as in ``clf.adapt``: a column of ``ddf`` by name, which is
+        then not a feature, or a collection with the partitions and index of ``ddf``.
     sensitive_features : str, list of str, Dask Series or DataFrame, default=None
         Columns of ``ddf`` by name, which are then not features; or a collection with
         the partitions and the index of ``ddf``. None if the model has
         ``group_columns``, or was fitted without groups.
+    inclusion_probability : str or Dask Series, default=None
+        Probability with which each labelled row was drawn, given as ``y`` is.
 
     Returns
     -------
@@ -130,8 +148,8 @@ def evidence(
     TypeError
         If ``ddf`` is not a Dask DataFrame, or if the quantifier keeps rows.
     ValueError
-        If ``sensitive_features`` names unknown columns, or has other partitions or
-        another index.
+        If ``sensitive_features``, ``y`` or ``inclusion_probability`` name unknown
+        columns, or have other partitions or another index.
 
     Examples
     --------
@@ -145,20 +163,20 @@ def evidence(
 
     check_fitted_cape(clf)
     refuse_row_keepers(clf, "cape.scale")
-    table = _split(ddf, sensitive_features)
+    table = _split(ddf, sensitive_features, y, inclusion_probability)
     # With traverse, Dask would search the whole model for collections.
     model = delayed(clf, traverse=False)
-    pieces = []
-    for features, groups in table.partitions():
-        pieces.append(delayed(_evidence)(model, features, groups))
+    pieces = [delayed(_evidence)(model, *columns) for columns in table.partitions()]
     return _sum_as_a_tree(pieces).compute()
 
 
 def adapt(
     clf: CapeClassifier,
     ddf: Any,
+    y: Any = None,
     *,
     sensitive_features: Any = None,
+    inclusion_probability: Any = None,
     level: float = 0.95,
     rule: Any = None,
 ) -> Adaptation:
@@ -170,7 +188,11 @@ def adapt(
         The fitted model. Its quantifier must not be one that keeps rows.
     ddf : dask.dataframe.DataFrame
         The rows.
+    y : str or Dask Series, default=None
+        Labels of some rows, as in `evidence`.
     sensitive_features : str, list of str, Dask Series or DataFrame, default=None
+        As in `evidence`.
+    inclusion_probability : str or Dask Series, default=None
         As in `evidence`.
     level : float in (0, 1), default=0.95
         Confidence level of the intervals and of the bound on PD.
@@ -191,7 +213,13 @@ def adapt(
     >>> scale.adapt(clf, ddf, sensitive_features="z") == in_memory
     True
     """
-    batch = evidence(clf, ddf, sensitive_features=sensitive_features)
+    batch = evidence(
+        clf,
+        ddf,
+        y,
+        sensitive_features=sensitive_features,
+        inclusion_probability=inclusion_probability,
+    )
     return clf.adapt(evidence=batch, level=level, rule=rule)
 
 
@@ -232,25 +260,44 @@ def predict(
     >>> bool((y_pred == in_memory).all())
     True
     """
-    import pandas as pd
-    from dask import delayed
+    return _predict_rows(clf, ddf, sensitive_features, adaptation, probabilities=False)
 
-    table = _split(ddf, sensitive_features)
-    # Dask needs an empty result to know the type of the predictions.
-    no_labels = clf.classes_[:0]
-    no_index = ddf._meta.index[:0]
-    no_rows = pd.Series(no_labels, index=no_index, name="prediction")
-    if adaptation is None:
-        return _read_and_predict(clf, table, no_rows)
-    return table.features.map_partitions(
-        _predict,
-        table.groups,
-        delayed(clf, traverse=False),
-        adaptation,
-        meta=no_rows,
-        # Partitions belong together by position; the index may hold duplicates.
-        align_dataframes=False,
-    )
+
+def predict_proba(
+    clf: CapeClassifier,
+    ddf: Any,
+    *,
+    sensitive_features: Any = None,
+    adaptation: Adaptation | None = None,
+) -> Any:
+    """Predict probabilities of the rows of a Dask DataFrame, as `predict` does labels.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        The fitted model.
+    ddf : dask.dataframe.DataFrame
+        The rows.
+    sensitive_features : str, list of str, Dask Series or DataFrame, default=None
+        As in `evidence`.
+    adaptation : Adaptation, default=None
+        The adaptation to use. None adapts to ``ddf``.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        A column for each of ``clf.classes_``, not computed yet, with the index and the
+        partitions of ``ddf``.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> from cape import scale
+    >>> ddf = dd.from_pandas(new.frame[["U", "V", "z"]], npartitions=3)
+    >>> scale.predict_proba(clf, ddf, sensitive_features="z").columns.tolist()
+    [0, 1]
+    """
+    return _predict_rows(clf, ddf, sensitive_features, adaptation, probabilities=True)
 
 
 def on_workers(
@@ -314,47 +361,90 @@ def _itself(item: Any) -> Any:
 
 
 class _Table(NamedTuple):
-    """The rows of a Dask DataFrame: two collections with the same partitions."""
+    """The rows of a Dask DataFrame: collections with the same partitions, or None."""
 
     features: Any
     groups: Any
+    labels: Any
+    probabilities: Any
 
-    def partitions(self) -> list[tuple[Any, Any]]:
-        """List the partitions as delayed features and groups; groups may be None."""
-        features = self.features.to_delayed()
-        if self.groups is None:
-            return [(partition, None) for partition in features]
-        return list(zip(features, self.groups.to_delayed(), strict=True))
+    def partitions(self) -> list[tuple[Any, ...]]:
+        """List the partitions, each as delayed columns of rows; some may be None."""
+        columns = []
+        for collection in self:
+            delayed = [None] * self.features.npartitions
+            if collection is not None:
+                delayed = collection.to_delayed()
+            columns.append(delayed)
+        return list(zip(*columns, strict=True))
 
 
-def _split(ddf: Any, sensitive_features: Any) -> _Table:
-    """Separate the features from the groups of the rows; groups may be None."""
+def _split(
+    ddf: Any, sensitive_features: Any, y: Any = None, inclusion_probability: Any = None
+) -> _Table:
+    """Separate the features from the groups and labels of the rows."""
     if not hasattr(ddf, "npartitions") or not hasattr(ddf, "columns"):
         raise TypeError(f"ddf must be a Dask DataFrame, got {type(ddf).__name__}.")
-    if sensitive_features is None:
-        return _Table(ddf, None)
-    if hasattr(sensitive_features, "npartitions"):
-        if sensitive_features.npartitions != ddf.npartitions:
+    arguments = {
+        "sensitive_features": sensitive_features,
+        "y": y,
+        "inclusion_probability": inclusion_probability,
+    }
+    taken: list[Any] = []
+    collections = []
+    for parameter, given in arguments.items():
+        if given is None or hasattr(given, "npartitions"):
+            if given is not None and given.npartitions != ddf.npartitions:
+                raise ValueError(
+                    f"{parameter} must have the {ddf.npartitions} partitions of ddf, "
+                    f"got {given.npartitions}."
+                )
+            collections.append(given)
+            continue
+        columns = [given] if isinstance(given, str) else list(given)
+        unknown = [column for column in columns if column not in ddf.columns]
+        if unknown:
             raise ValueError(
-                f"sensitive_features must have the {ddf.npartitions} partitions of "
-                f"ddf, got {sensitive_features.npartitions}."
+                f"{parameter} must be columns of ddf, among "
+                f"{list(ddf.columns)[:20]}, got {unknown}."
             )
-        return _Table(ddf, sensitive_features)
-    if isinstance(sensitive_features, str):
-        sensitive_features = [sensitive_features]
-    columns = list(sensitive_features)
-    unknown = [column for column in columns if column not in ddf.columns]
-    if unknown:
-        raise ValueError(
-            "sensitive_features must be columns of ddf, among "
-            f"{list(ddf.columns)[:20]}, got {unknown}."
-        )
-    # One column is a Series, several are a DataFrame.
-    groups = ddf[columns[0] if len(columns) == 1 else columns]
-    return _Table(ddf.drop(columns=columns), groups)
+        taken += columns
+        # One column is a Series, several are a DataFrame.
+        collections.append(ddf[columns[0] if len(columns) == 1 else columns])
+    return _Table(ddf.drop(columns=taken), *collections)
 
 
-def _read_and_predict(clf: CapeClassifier, table: _Table, no_rows: pd.Series) -> Any:
+def _predict_rows(
+    clf: CapeClassifier,
+    ddf: Any,
+    sensitive_features: Any,
+    adaptation: Adaptation | None,
+    *,
+    probabilities: bool,
+) -> Any:
+    """Predict labels or probabilities."""
+    from dask import delayed
+
+    table = _split(ddf, sensitive_features)
+    # Dask needs an empty result to know the type of the predictions.
+    no_rows = _as_result(clf, np.empty(0), ddf._meta.index[:0], probabilities)
+    if adaptation is None:
+        return _read_and_predict(clf, table, no_rows, probabilities)
+    return table.features.map_partitions(
+        _predict,
+        table.groups,
+        delayed(clf, traverse=False),
+        adaptation,
+        probabilities,
+        meta=no_rows,
+        # Partitions belong together by position; the index may hold duplicates.
+        align_dataframes=False,
+    )
+
+
+def _read_and_predict(
+    clf: CapeClassifier, table: _Table, no_rows: Any, probabilities: bool
+) -> Any:
     """Adapt to a Dask DataFrame and predict it, scoring each row once.
 
     The scores that members decide by stay on the workers that computed them.
@@ -366,14 +456,14 @@ def _read_and_predict(clf: CapeClassifier, table: _Table, no_rows: pd.Series) ->
     refuse_row_keepers(clf, "cape.scale")
     model = dask.delayed(clf, traverse=False)
     readings = []
-    for features, groups in table.partitions():
-        readings.append(dask.delayed(_read)(model, features, groups))
+    for features, groups, *_ in table.partitions():
+        readings.append(dask.delayed(_read)(model, features, groups, probabilities))
     readings = list(dask.persist(*readings))
     pieces = [reading.evidence for reading in readings]
     adaptation = clf.adapt(evidence=_sum_as_a_tree(pieces).compute())
     parts = []
     for reading in readings:
-        parts.append(dask.delayed(_decide)(model, reading, adaptation))
+        parts.append(dask.delayed(_decide)(model, reading, adaptation, probabilities))
     divisions = table.features.divisions
     return dd.from_delayed(parts, meta=no_rows, divisions=divisions)
 
@@ -386,36 +476,54 @@ class _ReadPartition(NamedTuple):
     rows: list[tuple[Group, Any, np.ndarray]]
 
 
-def _read(clf: CapeClassifier, features: pd.DataFrame, groups: Any) -> _ReadPartition:
+def _read(
+    clf: CapeClassifier, features: pd.DataFrame, groups: Any, probabilities: bool
+) -> _ReadPartition:
     """Score the rows of a partition, and keep what members decide by."""
-    _check_same_index(features, groups)
-    readings, evidence = read_batch(batch_of(clf, features, groups))
+    _check_same_index(features, sensitive_features=groups)
+    batch = batch_of(clf, features, groups)
+    readings, evidence = read_batch(batch, probabilities=probabilities)
     rows = [(reading.group, reading.index, reading.deciding) for reading in readings]
     return _ReadPartition(features.index, Evidence(clf.fingerprint_, evidence), rows)
 
 
-def _check_same_index(features: pd.DataFrame, groups: Any) -> None:
-    """Raise if the groups of a partition are those of other rows, or in other order."""
-    if groups is not None and not features.index.equals(groups.index):
-        raise ValueError(
-            "sensitive_features must have the index of ddf in every partition, in the "
-            "same order: align them, or make them columns of ddf."
-        )
+def _check_same_index(features: pd.DataFrame, **columns: Any) -> None:
+    """Raise if columns of a partition are those of other rows, or in other order."""
+    for parameter, column in columns.items():
+        if column is not None and not features.index.equals(column.index):
+            raise ValueError(
+                f"{parameter} must have the index of ddf in every partition, in the "
+                "same order: align them, or make them columns of ddf."
+            )
 
 
 def _decide(
-    clf: CapeClassifier, partition: _ReadPartition, adaptation: Adaptation
-) -> pd.Series:
+    clf: CapeClassifier,
+    partition: _ReadPartition,
+    adaptation: Adaptation,
+    probabilities: bool,
+) -> Any:
     """Decide on the rows of a partition that was read before."""
-    import pandas as pd
-
     readings = []
     for group, index, deciding in partition.rows:
         model = clf.model_of(group)
         readings.append(Reading(group, model, index, deciding, deciding))
-    positive = decide(readings, adaptation, n_rows=len(partition.index))
-    labels = clf.classes_.take(positive)
-    return pd.Series(labels, index=partition.index, name="prediction")
+    n_rows = len(partition.index)
+    positive = decide(readings, adaptation, n_rows=n_rows, probabilities=probabilities)
+    return _as_result(clf, positive, partition.index, probabilities)
+
+
+def _as_result(
+    clf: CapeClassifier, positive: np.ndarray, index: Any, probabilities: bool
+) -> pd.Series | pd.DataFrame:
+    """Return what was decided as labels, or as probabilities of both classes."""
+    import pandas as pd
+
+    if probabilities:
+        both = np.column_stack([1 - positive, positive])
+        return pd.DataFrame(both, index=index, columns=clf.classes_)
+    labels = clf.classes_.take(positive.astype(np.intp))
+    return pd.Series(labels, index=index, name="prediction")
 
 
 def _sum_as_a_tree(pieces: list[Any]) -> Any:
@@ -440,18 +548,30 @@ def _sum(pieces: list[Evidence]) -> Evidence:
     return sum(pieces[1:], pieces[0])
 
 
-def _evidence(clf: CapeClassifier, features: pd.DataFrame, groups: Any) -> Evidence:
+def _evidence(
+    clf: CapeClassifier, features: pd.DataFrame, groups: Any, y: Any, probability: Any
+) -> Evidence:
     """Compute the evidence of a partition."""
-    _check_same_index(features, groups)
-    return clf.evidence(features, sensitive_features=groups)
+    _check_same_index(
+        features, sensitive_features=groups, y=y, inclusion_probability=probability
+    )
+    return clf.evidence(
+        features, y, sensitive_features=groups, inclusion_probability=probability
+    )
 
 
 def _predict(
-    features: pd.DataFrame, groups: Any, clf: CapeClassifier, adaptation: Adaptation
-) -> pd.Series:
+    features: pd.DataFrame,
+    groups: Any,
+    clf: CapeClassifier,
+    adaptation: Adaptation,
+    probabilities: bool,
+) -> pd.Series | pd.DataFrame:
     """Predict the rows of a partition."""
-    import pandas as pd
-
-    _check_same_index(features, groups)
-    labels = clf.predict(features, sensitive_features=groups, adaptation=adaptation)
-    return pd.Series(labels, index=features.index, name="prediction")
+    _check_same_index(features, sensitive_features=groups)
+    given = {"sensitive_features": groups, "adaptation": adaptation}
+    if probabilities:
+        positive = clf.predict_proba(features, **given)[:, 1]
+    else:
+        positive = clf.predict(features, **given) == clf.classes_[1]
+    return _as_result(clf, positive, features.index, probabilities)

@@ -264,7 +264,7 @@ class RollingCape:
             "now": self._now,
             "groups": groups,
         }
-        return json.dumps(content)
+        return json.dumps(content, allow_nan=False)
 
     @classmethod
     def from_json(

@@ -55,6 +55,9 @@ app.add_typer(reproduce, name="reproduce")
 
 Out = Annotated[Path, typer.Option(help="Folder for results.")]
 Jobs = Annotated[int, typer.Option(help="Cells computed at the same time.")]
+FirstSeed = Annotated[
+    int, typer.Option(min=0, help="The first seed; others give other repetitions.")
+]
 Seeds = Annotated[int, typer.Option(min=1, help="Repetitions of random methods.")]
 SlowSeeds = Annotated[
     int,
@@ -138,6 +141,7 @@ def synthetic(
             "'CAPE demographic parity'.",
         ),
     ] = None,
+    first_seed: FirstSeed = 0,
     jobs: Jobs = _CORES,
 ) -> None:
     """Table 1, the figure, all 81 pairs of prevalences, and Theorem 3 at work.
@@ -147,6 +151,7 @@ def synthetic(
     run = partial(
         run_synthetic,
         repetitions=repetitions,
+        first_seed=first_seed,
         n_train=rows,
         n_test=test_rows,
         also=also or (),
@@ -166,6 +171,7 @@ def compas(
     ] = "narrow",
     seeds: Seeds = 20,
     slow_seeds: SlowSeeds = 5,
+    first_seed: FirstSeed = 0,
     favourable: Favourable = "positive",
     method: Methods = None,
     learner: Learner = "boosting",
@@ -178,7 +184,7 @@ def compas(
     """
     problem = compas_problem(data, features=features)
     options = (method or None, seeds, slow_seeds, learner, favourable)
-    run = partial(compare_methods, problem, *options)
+    run = partial(compare_methods, problem, *options, first_seed=first_seed)
     _run_and_show(run, out, jobs=jobs)
 
 
@@ -188,6 +194,7 @@ def meps(
     # MEPS has many more rows: with as many seeds as COMPAS it would take hours.
     seeds: Seeds = 5,
     slow_seeds: SlowSeeds = 1,
+    first_seed: FirstSeed = 0,
     favourable: Favourable = "positive",
     method: Methods = None,
     learner: Learner = "boosting",
@@ -199,7 +206,7 @@ def meps(
     Example: python -m cape_paper reproduce meps --seeds 5
     """
     options = (method or None, seeds, slow_seeds, learner, favourable)
-    run = partial(compare_methods, meps_problem(data), *options)
+    run = partial(compare_methods, meps_problem(data), *options, first_seed=first_seed)
     _run_and_show(run, out, jobs=jobs)
 
 
@@ -208,6 +215,7 @@ def shifts(
     out: Out = Path("results/shifts"),
     case: Cases = None,
     seeds: Seeds = 3,
+    first_seed: FirstSeed = 0,
     data: Data = None,
     jobs: Jobs = _CORES,
 ) -> None:
@@ -215,7 +223,9 @@ def shifts(
 
     Example: python -m cape_paper reproduce shifts --case compas --seeds 1
     """
-    run = partial(run_shifts, case or None, seeds=seeds, data_home=data)
+    run = partial(
+        run_shifts, case or None, seeds=seeds, first_seed=first_seed, data_home=data
+    )
     _run_and_show(run, out, jobs=jobs)
 
 
@@ -272,6 +282,7 @@ def compare(
     favourable: Favourable = "positive",
     seeds: Seeds = 5,
     slow_seeds: SlowSeeds = 1,
+    first_seed: FirstSeed = 0,
     jobs: Jobs = _CORES,
     separator: Annotated[
         str, typer.Option(help="Character between the fields of a CSV, or: tab.")
@@ -305,7 +316,7 @@ def compare(
         positive=positive,
     )
     options = (method or None, seeds, slow_seeds, learner, favourable)
-    run = partial(compare_methods, problem, *options)
+    run = partial(compare_methods, problem, *options, first_seed=first_seed)
     _run_and_show(run, out, jobs=jobs)
 
 

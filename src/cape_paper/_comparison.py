@@ -65,15 +65,17 @@ def compare_methods(
     learner: str = "boosting",
     favourable: str = "positive",
     *,
+    first_seed: int = 0,
     folder: Path | None = None,
     n_jobs: int | None = None,
     on_step: OnStep = lambda name, done, total: None,
 ) -> Results:
     """Train every method on the training rows, and judge it on the test rows.
 
-    Every method gets the same base learner and the same rows; post-processors hold out
-    some of the training rows. No method gets test labels. A method whose library is
-    missing, or that fails, has a row that says so.
+    Every method that takes a learner gets the same one, and all get the same rows;
+    post-processors hold out some of the training rows. No method gets test labels.
+    Every row names its learner. A method whose library is missing, or that fails, has a
+    row that says so.
 
     Parameters
     ----------
@@ -90,6 +92,8 @@ def compare_methods(
         logistic regression.
     favourable : {"positive", "negative"}, default="positive"
         The label that AIF360 is told is the favourable one.
+    first_seed : int, default=0
+        The first of the seeds.
     folder : Path, default=None
         Where finished cells are kept; a second run takes them from there.
     n_jobs : int or None, default=None
@@ -139,14 +143,14 @@ def compare_methods(
     repetitions = {}
     cells = []
     # One list, so that no core waits for the slowest method.
-    for seed in range(seeds):
+    for seed in range(first_seed, first_seed + seeds):
         cells.append(Cell(f"quantifiers {seed}", _quantify, (problem, base, seed)))
     for name in names:
         method = METHODS[name]
         repetitions[name] = _repetitions(name, seeds, slow_seeds)
         # Only AIF360 asks for it: cells of other methods serve both choices.
         told = favourable if "favourable" in method.takes else "positive"
-        for seed in range(repetitions[name]):
+        for seed in range(first_seed, first_seed + repetitions[name]):
             arguments = (problem, name, base, seed, told)
             cells.append(Cell(f"{name} {seed}", _judge, arguments))
     finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
@@ -157,7 +161,8 @@ def compare_methods(
     for name in names:
         of_method = [next(remaining) for _ in range(repetitions[name])]
         printed = problem.printed.get(name)
-        rows.append({"method": name, "printed": printed, **_outcome(name, of_method)})
+        row = {"method": name, "printed": printed, **_outcome(name, of_method)}
+        rows.append({**row, "learner": _learner_of(name, learner, of_method)})
     results = {
         "experiment": problem.name,
         "title": problem.title,
@@ -169,6 +174,7 @@ def compare_methods(
         "learner": {"kind": learner, "repr": repr(base), **tuning},
         "favourable": favourable,
         "seeds": seeds,
+        "first_seed": first_seed,
         "slow_seeds": slow_seeds,
         "quantifiers": _quantifier_rows(problem, finished[:seeds]),
         "rows": rows,
@@ -193,6 +199,14 @@ def _repetitions(name: str, seeds: int, slow_seeds: int) -> int:
     if not method.random:
         return 1
     return slow_seeds if method.slow else seeds
+
+
+def _learner_of(name: str, learner: str, cells: list[Results]) -> str:
+    """Name the learner of a method: the common one, what it chose, or its own."""
+    if "estimator" in METHODS[name].takes.split():
+        return learner
+    chosen = dict.fromkeys(cell["learner"] for cell in cells if "learner" in cell)
+    return f"chose {' or '.join(chosen)}" if chosen else "its own, or none"
 
 
 def _tune(problem: Problem) -> Results:
@@ -234,7 +248,11 @@ def _judge(
     method.fit(X, y, sensitive_features=z)
     X, y, z = problem.test
     y_pred = method.predict(X, sensitive_features=z)
-    return {"row": result_row(y, y_pred, z, problem.groups)}
+    judged: Results = {"row": result_row(y, y_pred, z, problem.groups)}
+    if hasattr(method, "candidates_"):
+        candidates = method.candidates_
+        judged["learner"] = str(candidates.index[candidates["chosen"]][0])
+    return judged
 
 
 def _quantify(problem: Problem, learner: Any, seed: int) -> Results:

@@ -74,6 +74,8 @@ METHODS: dict[str, Method] = {
     "CAPE-1": Method("CAPE", CapeOne.paper, _LEARNS),
     # Nothing is set: the default chooses its learner, too.
     "CAPE default": Method("CAPE", CapeClassifier, "random_state"),
+    # The same with the learner of all other methods.
+    "CAPE same learner": _rule(),
     # What to aim at instead of the prevalence. Fairlearn's threshold optimizers below
     # have some of the same criteria.
     "CAPE demographic parity": _rule({"rule": "demographic_parity"}),

@@ -30,7 +30,9 @@ number in it is typed in.
 def write_results(
     results: Results, folder: Path, *, pictures: Sequence[Path] = ()
 ) -> list[Path]:
-    """Write ``results.json`` and ``results.md``; existing files are replaced.
+    """Write ``results.json``, ``results.md``, and each table as CSV and LaTeX.
+
+    Existing files are replaced.
 
     Parameters
     ----------
@@ -44,16 +46,46 @@ def write_results(
     Returns
     -------
     list of Path
-        The two files.
+        The files.
     """
     # Before anything is written: results that make no page leave the old files.
     page = results_markdown(results, pictures=[path.name for path in pictures])
-    numbers = json.dumps(results, indent=1) + "\n"
+    numbers = json.dumps(results, indent=1, allow_nan=False) + "\n"
+    texts = {"results.json": numbers, "results.md": page}
+    for place, (title, table) in enumerate(results_tables(results).items(), 1):
+        texts[f"table-{place}.csv"] = table.to_csv(index=False)
+        texts[f"table-{place}.tex"] = _latex(title, table)
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / "results.json", folder / "results.md"]
-    for path, text in zip(paths, (numbers, page), strict=True):
-        path.write_text(text, encoding="utf-8")
-    return paths
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]
+
+
+_LATEX = str.maketrans(
+    {mark: f"\\{mark}" for mark in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"±": r"$\pm$"}
+)
+
+
+def _latex(title: str, table: pd.DataFrame) -> str:
+    """Write a table for LaTeX, with the rules of booktabs."""
+    lines = [[str(name) for name in table], *table.to_numpy().tolist()]
+    rows = [" & ".join(cell.translate(_LATEX) for cell in line) for line in lines]
+    header, *body = [f"{row} \\\\" for row in rows]
+    columns = "l" + "r" * (table.shape[1] - 1)
+    caption = title.translate(_LATEX)
+    return "\n".join(
+        [
+            rf"\begin{{table}}\caption{{{caption}}}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            rf"\toprule {header} \midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}\end{table}",
+            "",
+        ]
+    )
 
 
 def write_page(folders: Sequence[Path], page: Path) -> Path:
@@ -240,7 +272,8 @@ def _settings(results: Results) -> str:
             f"{', '.join(tried)}"
         )
     return (
-        f"Learner of every method: {text}. AIF360 is told that the "
+        f"Learner ({learner['kind']}) of the methods that take one: {text}. The "
+        f"last table names the learner of each. AIF360 is told that the "
         f"{results['favourable']} label is the favourable one. A number in brackets is "
         "how many seeds a row is the mean of."
     )

@@ -69,6 +69,7 @@ def run_shifts(
     cases: Sequence[str] | None = None,
     *,
     seeds: int = 3,
+    first_seed: int = 0,
     data_home: Any = None,
     folder: Path | None = None,
     n_jobs: int | None = None,
@@ -86,6 +87,8 @@ def run_shifts(
         that is named must be there.
     seeds : int, default=3
         Repetitions; the rows stay the same.
+    first_seed : int, default=0
+        The first of the seeds.
     data_home : str or Path, default=None
         Folder of the data; see `cape.datasets.fetch_compas`.
     folder, n_jobs, on_step
@@ -118,7 +121,7 @@ def run_shifts(
     cells = []
     for problem in problems:
         for name, configuration in CONFIGURATIONS.items():
-            for seed in range(seeds):
+            for seed in range(first_seed, first_seed + seeds):
                 arguments = (problem, configuration, seed)
                 cells.append(Cell(f"{problem.name} {name} {seed}", _judge, arguments))
     finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
@@ -132,6 +135,7 @@ def run_shifts(
         "title": "Real shifts over time",
         "notes": list(_NOTES),
         "seeds": seeds,
+        "first_seed": first_seed,
         "configurations": list(CONFIGURATIONS),
         "shifts": shifts,
         "summary": summarise(shifts, list(CONFIGURATIONS)),

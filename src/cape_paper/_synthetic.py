@@ -34,6 +34,7 @@ _PREVALENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 def run_synthetic(
     *,
     repetitions: int = 20,
+    first_seed: int = 0,
     n_train: int = 50_000,
     n_test: int = 10_000,
     prevalences: Sequence[float] = _PREVALENCES,
@@ -48,6 +49,8 @@ def run_synthetic(
     ----------
     repetitions : int, default=20
         Number of repetitions; each draws training and test data of its own.
+    first_seed : int, default=0
+        The first of the seeds.
     n_train : int, default=50_000
         Number of training rows, the paper's.
     n_test : int, default=10_000
@@ -90,7 +93,7 @@ def run_synthetic(
     # Floats of Python, which JSON can hold: prevalences may come from numpy.
     pairs = list(product(map(float, prevalences), repeat=2))
     cells = []
-    for seed in range(repetitions):
+    for seed in range(first_seed, first_seed + repetitions):
         arguments = (seed, n_train, n_test, pairs, names)
         cells.append(Cell(f"repetition {seed}", _repetition, arguments))
     finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
@@ -102,6 +105,7 @@ def run_synthetic(
         "experiment": "synthetic",
         "title": "Synthetic data",
         "repetitions": repetitions,
+        "first_seed": first_seed,
         "n_train": n_train,
         "n_test": n_test,
         "learner": repr(_learner()),

@@ -162,6 +162,10 @@ def _comparison_tables(results: Results) -> Tables:
     # Stored results may have no columns of parity.
     if finished and all(set(PARITY) <= set(mean) for mean in finished):
         tables[_PARITY_TITLE] = _table(lines, method | _PARITY_COLUMNS)
+    # Stored results may not name learners.
+    if all("learner" in row for row in results["rows"]):
+        learners = {"method": "method", "learner": "learner"}
+        tables["Learners of the methods"] = _table(results["rows"], learners)
     return tables
 
 

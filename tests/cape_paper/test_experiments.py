@@ -108,10 +108,22 @@ def test_results_are_json_and_say_what_was_done(compared, make_problem):
     assert compared["experiment"] == "small"
     assert compared["data"] == make_problem().counts()
     assert compared["learner"]["kind"] == "logistic"
+    assert row_of(compared, "CAPE-D")["learner"] == "logistic"
+    assert row_of(compared, "CAPE default")["learner"].startswith("chose ")
     # Two seeds of the quantifiers and of two methods, one of three, none of AD.
     if missing_packages("AD"):
         assert compared["cells"] == 2 + 2 * 2 + 3
         assert row_of(compared, "AD")["status"] == "not installed: tensorflow"
+
+
+def test_other_seeds_are_other_repetitions(make_problem):
+    names = ["CAPE same learner"]
+    settings = {"methods": names, "learner": "logistic", "seeds": 1}
+    first = compare_methods(make_problem(), **settings)
+    later = compare_methods(make_problem(), first_seed=7, **settings)
+    assert (first["first_seed"], later["first_seed"]) == (0, 7)
+    assert later["rows"][0]["learner"] == "logistic"
+    assert later["quantifiers"] != first["quantifiers"]
 
 
 class Alternating:

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from cape_paper import _charts as charts
@@ -155,7 +156,15 @@ def test_files_of_a_run_make_a_page(make, tmp_path):
     results = make()
     run = tmp_path / "run"
     paths = write_results(results, run)
-    assert [path.name for path in paths] == ["results.json", "results.md"]
+    assert [path.name for path in paths[:2]] == ["results.json", "results.md"]
+    tables = results_tables(results)
+    assert len(paths) == 2 + 2 * len(tables)
+    for place, table in enumerate(tables.values(), 1):
+        read = pd.read_csv(run / f"table-{place}.csv", dtype=str, keep_default_na=False)
+        assert read.to_numpy().tolist() == table.to_numpy().tolist()
+        lines = (run / f"table-{place}.tex").read_text().splitlines()
+        cells = [line.count(" & ") + 1 for line in lines if line.endswith(r"\\")]
+        assert cells == [table.shape[1]] * len(table)
     assert json.loads(paths[0].read_text()) == json.loads(json.dumps(results))
     picture = run / f"{results['experiment']}-methods.png"
     picture.write_bytes(b"picture")

@@ -163,13 +163,35 @@ def test_one_bad_batch_is_named_and_no_report_is_left(refused, model, months, tm
 
     refuse(month, months / "nix.csv", says="there is no file")
     pd.read_csv(month).drop(columns="race").to_csv(bad, index=False)
-    refuse(months, says=["zzz.csv has no column 'race'", "'age', 'degree', 'free'"])
+    refuse(bad, says=["zzz.csv has no column 'race'", "'age', 'degree', 'free'"])
     refuse(tmp_path / "empty", says=["the folder", "empty holds no files"])
     refuse(month, "--level", 1, says="--level must be in (0, 1), got 1.0")
     refuse(month, "--drift", "brave", says="--drift must be 'cautious' or 'ignore'")
     refuse(month, "--rule", "fair", says="--rule must be")
     says = ["got 'pd>'", "moved, pd, pe, fpr, fnr, accuracy"]
     refuse(month, "--fail-if", "pd>", says=says)
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_there(
+    cape, model, months, tmp_path
+):
+    bad = tmp_path / "bad.csv"
+    pd.read_csv(months / "jan.csv").drop(columns="race").to_csv(bad, index=False)
+    infinite = tmp_path / "infinite.csv"
+    pd.read_csv(months / "jan.csv").assign(age=np.inf).to_csv(infinite, index=False)
+    files = (months / "jan.csv", bad, infinite, months / "feb.csv")
+    page = tmp_path / "r.html"
+    # Code 2 is told from that of a condition that is met.
+    condition = ("--fail-if", "moved>=0")
+    code, out, err = cape("monitor", model, *files, "--report", page, *condition)
+    assert code == 2
+    assert "jan.csv" in out and "feb.csv" in out
+    for name in ("bad.csv has no column 'race'", "infinite.csv, column 'age', line 2"):
+        assert name in " ".join(err.split())
+        assert name.split()[0] in page.read_text()
+    code, out, _ = cape("monitor", model, *files, "--json")
+    assert code == 2
+    assert sum("bad.csv" in note for note in json.loads(out)["notes"]) == 1
 
 
 @pytest.fixture

@@ -170,7 +170,7 @@ def test_info_and_explore_refuse_what_is_no_model_of_ours(refused, tmp_path, tra
     persist.save(clf, tmp_path / "python.cape")
     (tmp_path / "m.zip").write_bytes(b"PK\x03\x04 and no more")
     for command in (("info",), ("explore", "--out", tmp_path / "e.html")):
-        says = ["was not written by cape train", "cape.persist.load"]
+        says = ["has no table", "cape.persist.load"]
         refused(*command, tmp_path / "python.cape", says=says)
         refused(*command, tmp_path / "m.zip", says=["must be a model file", "m.zip"])
         refused(*command, tmp_path / "none.cape", says="there is no file")

@@ -16,6 +16,7 @@ from cape._columns import (
     UNITS,
     Column,
     ColumnCells,
+    TableCells,
     _hash_levels,
     choose_cells,
     column_names,
@@ -233,3 +234,18 @@ def test_columns_have_names_or_places():
     assert column_names(frame) == ["a", "5"]
     assert column_names(pl.DataFrame({"b": [1]})) == ["b"]
     assert column_names(np.zeros((2, 3))) == ["x0", "x1", "x2"]
+
+
+@pytest.mark.parametrize("dtype", ["category", object])
+def test_whole_numbers_are_the_same_levels_as_floats_and_text(dtype):
+    whole = pd.Series([1, 2] * 40 + ["x"]).astype(dtype)
+    floats = pd.Series([1.0, 2.0] * 40 + ["x"]).astype(dtype)
+    text = pd.Series(["1", "2"] * 40 + ["x"]).astype(dtype)
+    both = pd.Series([1, "1", 2.0, "2"] * 20 + ["x"]).astype(dtype)
+    cells = TableCells.of(pd.DataFrame({"code": whole}))
+    assert cells.columns[0].levels == ("1", "2")
+    expected = cells.count(pd.DataFrame({"code": whole}))
+    for same in (floats, text, both):
+        counted = cells.count(pd.DataFrame({"code": same}))
+        assert counted == expected
+        assert not counted.unseen

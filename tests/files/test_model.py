@@ -33,7 +33,7 @@ def test_a_file_that_is_no_model_is_refused(people_folder, tmp_path):
 
 def test_a_model_that_python_saved_has_no_columns(tmp_path, people_model):
     persist.save(people_model.clf, tmp_path / "m.cape")
-    with pytest.raises(ValueError, match=r"was not written by cape train"):
+    with pytest.raises(ValueError, match=r"has no table"):
         load_model(tmp_path / "m.cape")
 
 

@@ -147,3 +147,12 @@ def test_bootstrap_ends_are_those_of_scipy_s_bootstrap_of_rows():
     tolerance = 18.9 * theirs.standard_error / np.sqrt(4000)
     assert high == pytest.approx(signed[1], abs=tolerance)
     assert low == pytest.approx(0 if crosses else signed[0], abs=tolerance)
+
+
+def test_an_undefined_rate_is_left_out_and_fairlearn_counts_it_as_0():
+    # Group b has no positives, so no TPR.
+    y, y_hat, z = [1, 0, 1, 0, 0, 0], [1, 0, 1, 0, 1, 0], list("aaaabb")
+    theirs = fairlearn.equal_opportunity_difference(y, y_hat, sensitive_features=z)
+    with pytest.warns(UserWarning, match="undefined"):
+        left_out = ours.equal_opportunity_difference(y, y_hat, sensitive_features=z)
+    assert (theirs, left_out) == (1.0, 0.0)

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+import warnings
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -322,6 +323,39 @@ def test_other_versions_give_a_warning_that_names_them(fitted, path, forge):
     assert "numpy" not in message and "skops" not in message
     # The warning points at the line that loads.
     assert caught[0].filename == __file__
+
+
+def test_a_file_that_other_versions_cannot_build_names_them_and_the_way(
+    fitted, path, forge
+):
+    persist.save(fitted(pool="threshold"), path)
+    versions = persist.read_header(path)["versions"]
+    versions |= {"scikit-learn": "1.2.3"}
+
+    def break_it(schema):
+        schema["content"]["content"]["models_"]["content"].clear()
+
+    forge(path, header={"versions": versions}, schema=break_it)
+    with (
+        pytest.warns(UserWarning, match="may differ"),
+        pytest.raises(ValueError, match=r"pip install scikit-learn==1\.2\.3"),
+    ):
+        persist.load(path)
+
+
+def test_encoders_of_another_version_are_not_built(path, forge):
+    X = pd.DataFrame({"x": np.arange(60.0), "text": ["a", "b", "c"] * 20})
+    y = np.arange(60) % 2
+    clf = CapeClassifier(cv=2, random_state=0)
+    with warnings.catch_warnings():
+        # Labels that nothing tells.
+        warnings.simplefilter("ignore")
+        clf.fit(X, y)
+    persist.save(clf, path)
+    versions = persist.read_header(path)["versions"]
+    forge(path, header={"versions": versions | {"skrub": "0.1.0"}})
+    with pytest.raises(ValueError, match=r"pip install skrub==0\.1\.0"):
+        persist.load(path)
 
 
 def test_the_header_can_be_read_with_any_tool(fitted, path):

@@ -2,6 +2,7 @@
 
 import stat
 import sys
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -186,3 +187,28 @@ def test_a_column_takes_less_than_2_kb_in_a_file(path):
         persist.save(clf, path, overwrite=True)
         sizes.append(path.stat().st_size)
     assert 0 < sizes[0] - sizes[1] < 2000 * table.shape[1]
+
+
+def test_a_default_model_of_the_oldest_versions_is_read_and_says_the_same():
+    path = Path(__file__).with_name("oldest.cape")
+    with warnings.catch_warnings():
+        # On the oldest versions there is nothing to warn of.
+        warnings.filterwarnings("ignore", message=".*was saved with")
+        frozen = persist.load(path)
+    details = persist.read_header(path)["details"]
+    probabilities = frozen.predict_proba(pd.DataFrame(details["rows"]))[:, 1]
+    np.testing.assert_allclose(probabilities, details["probabilities"], atol=1e-6)
+
+
+def test_a_frozen_model_comes_back_with_its_adaptation(fitted, batch, path, forge):
+    clf = fitted(pool="threshold")
+    frozen = clf.freeze(clf.adapt(batch.X, sensitive_features=batch.z))
+    loaded = persist.load(persist.save(frozen, path))
+    assert loaded.adaptation == frozen.adaptation
+    one_row = {"X": batch.X[:1], "sensitive_features": batch.z[:1]}
+    for method in ("predict", "predict_proba"):
+        expected = getattr(frozen, method)(**one_row)
+        np.testing.assert_array_equal(getattr(loaded, method)(**one_row), expected)
+    forge(path, parts={"adaptation.json": b"{}"})
+    with pytest.raises(ValueError, match=r"model\.cape.*format"):
+        persist.load(path)

@@ -44,7 +44,7 @@ class ForeignLearner(ClassifierMixin, BaseEstimator):
 FOREIGN = f"{ForeignLearner.__module__}.ForeignLearner"
 
 
-def test_a_type_needs_somebody_who_vouches_for_it(train, path):
+def test_a_type_needs_somebody_who_vouches_for_it(train, path, monkeypatch):
     clf = CapeClassifier(ForeignLearner(), pool="threshold", cv=2, random_state=0)
     clf.fit(train.X, train.y, sensitive_features=train.z)
     for trusted in ([], ["some.OtherLearner"]):
@@ -57,6 +57,10 @@ def test_a_type_needs_somebody_who_vouches_for_it(train, path):
         persist.load(path)
     assert ForeignLearner.states_set == []
     loaded = persist.load(path, trusted=[FOREIGN])
+    with pytest.raises(ValueError, match="CAPE_TRUSTED"):
+        persist.load(path)
+    monkeypatch.setenv("CAPE_TRUSTED", f"some.OtherLearner,{FOREIGN}")
+    assert persist.load(path).fingerprint_ == clf.fingerprint_
     assert loaded.fingerprint_ == clf.fingerprint_
     assert ForeignLearner.states_set != []
 

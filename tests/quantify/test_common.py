@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from cape import ScoreHistogram
+from cape import AdaptationWarning, CapeClassifier, ScoreHistogram
 from cape.quantify import (
     QUANTIFIERS,
     SPA,
@@ -201,6 +201,28 @@ def test_your_own_quantifier_needs_one_method(random):
     each = quantifier.estimate_each(round_scores([[0.2, 0.7]]))
     assert each == pytest.approx([0.2, 0.7])
     assert isinstance(clone(quantifier), MeanOfTheBatch)
+
+
+class WithInterval(MeanOfTheBatch):
+    """One that brings an interval of its own."""
+
+    def _interval(self, batch, estimate, level):
+        return estimate - 0.1, estimate + 0.1
+
+
+def test_an_interval_that_is_not_the_quantifiers_own_is_told(train, batch):
+    groups = {"sensitive_features": batch.z}
+    for quantifier, notes in ((MeanOfTheBatch(), 1), (WithInterval(), 0), ("pcc", 0)):
+        clf = CapeClassifier(
+            LogisticRegression(), quantifier=quantifier, cv=2, random_state=0
+        )
+        clf.fit(train.X, train.y, sensitive_features=train.z)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", AdaptationWarning)
+            adaptation = clf.adapt(batch.X, **groups)
+        told = [str(warning.message) for warning in caught]
+        assert sum("interval of its own" in text for text in told) == notes
+        assert len(adaptation.notes) == notes
 
 
 def test_a_quantifier_without_that_method_says_which(random):

@@ -28,6 +28,7 @@ from cape._labelled import (
     was_drawn_unequally,
 )
 from cape._learners._scores import Scores
+from cape._limits import FEWEST_ROWS_TO_ADAPT
 from cape._prediction._reading import (
     Batch,
     Reading,
@@ -38,7 +39,8 @@ from cape._prediction._reading import (
     zero_evidence,
 )
 from cape._validation import all_if_none, check_fitted_cape
-from cape._wording._results import DRAWN_UNEQUALLY
+from cape._wording import _results as words
+from cape.quantify._names import borrows_interval
 from cape.rules import GroupSituation, Prevalence, Rule, Unchanged
 from cape.rules._bounded import describe_rule, make_rule
 
@@ -84,7 +86,7 @@ def find_evidence(
         labels = known_labels(y, clf.classes_, len(batch), inclusion_probability)
         is_plain = inclusion_probability is None and labels is not None
         if is_plain and was_drawn_unequally(clf, labels.known):  # type: ignore[union-attr]
-            warnings.warn(DRAWN_UNEQUALLY, AdaptationWarning, stacklevel=3)
+            warnings.warn(words.DRAWN_UNEQUALLY, AdaptationWarning, stacklevel=3)
         _, counted = read_batch(batch, labels=labels, columns=columns)
         return Evidence(clf.fingerprint_, counted)
     if sensitive_features is not None:
@@ -227,7 +229,14 @@ def adapt(
             pd_bound=_pd_bound(estimate, predicted),
         )
     # Plain prediction, which asks for no intervals, shows no notes either.
-    notes = [] if level is None else rule.notes(situations, chosen)
+    notes = []
+    if level is not None:
+        quantifiers = [model.quantifier for model in models.values()]
+        if any(map(borrows_interval, quantifiers)):
+            # One of QuaPy's is wrapped.
+            quantifier = getattr(quantifiers[0], "quantifier", quantifiers[0])
+            notes.append(words.borrowed_interval(type(quantifier).__name__))
+        notes += rule.notes(situations, chosen)
     return Adaptation(
         evidence.fingerprint,
         groups,
@@ -399,6 +408,9 @@ def predict_batch(
     """
     if adaptation is None:
         readings: Iterable[Reading]
+        if 0 < len(batch) < FEWEST_ROWS_TO_ADAPT:
+            text = words.few_rows(len(batch))
+            warnings.warn(text, AdaptationWarning, stacklevel=3)
         readings, counted = read_batch(
             batch, probabilities=probabilities, columns=clf.drift == "cautious"
         )

@@ -125,6 +125,9 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
             "sensitive_features must be None: the model was fitted without groups."
         )
     X = pickable(X)
+    table = getattr(clf, "table_", None)
+    if table is not None and hasattr(X, "columns"):
+        X = table.as_trained(X)
     # Columns are compared before groups are split off: the group columns of X are among
     # the columns that `fit` has seen.
     check_columns(clf, X)

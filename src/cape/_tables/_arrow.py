@@ -70,13 +70,48 @@ class ArrowTable(Table):
     ) -> Iterator[pa.RecordBatch]:
         with naming(self.path):
             if self._format == "parquet":
-                yield from self._open().iter_batches(
-                    batch_size=rows, columns=wanted.columns
-                )
+                yield from self._parquet_batches(wanted.columns, rows)
             else:
                 for batch in self._arrow_batches():
                     yield batch.select(wanted.columns)
         self._hash_files(hasher)
+
+    def _parquet_batches(
+        self, columns: list[str], rows: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Batches of a Parquet file; a page that is damaged is named."""
+        import pyarrow as pa
+
+        batches = self._open().iter_batches(batch_size=rows, columns=columns)
+        while True:
+            try:
+                batch = next(batches, None)
+            except (pa.ArrowException, OSError) as error:
+                self._name_damage(columns)
+                raise error
+            if batch is None:
+                return
+            yield batch
+
+    def _name_damage(self, columns: list[str]) -> None:
+        """Raise an error that names the column and the rows of a damaged page."""
+        import pyarrow as pa
+
+        reader = self._open()
+        n_before = 0
+        for number in range(reader.num_row_groups):
+            n_rows = reader.metadata.row_group(number).num_rows
+            for name in columns:
+                try:
+                    reader.read_row_group(number, columns=[name])
+                except (pa.ArrowException, OSError) as error:
+                    first_line = str(error).strip().split("\n")[0]
+                    raise TableError(
+                        f"{self.path} is damaged in column {name!r}, rows "
+                        f"{n_before + 1} to {n_before + n_rows}: {first_line}. Get the "
+                        "file again, or leave the column out."
+                    ) from error
+            n_before += n_rows
 
     def _arrow_batches(self) -> Iterator[pa.RecordBatch]:
         """Batches of an Arrow stream, or of a file, which cannot be iterated over."""

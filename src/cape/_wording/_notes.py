@@ -64,6 +64,7 @@ _NOTES = {
     "missing_in_parts": "column {column!r} is not in {n} of {parts} files of {path}; "
     "its values count as missing there.",
     "constant": "dropped columns with a single value: {names}.",
+    "not_read": "{why} It is left out; all other batches are here.",
     "perfect_scores": "the scores tell the classes apart almost perfectly: does a "
     "column hold the answer, or something recorded after it?",
 }

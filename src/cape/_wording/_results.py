@@ -690,6 +690,23 @@ DRAWN_UNEQUALLY = (
 )
 
 
+def few_rows(n_rows: int) -> str:
+    """Say that a model adapts to what is no batch."""
+    return (
+        f"predict adapts to the {counted(n_rows, 'row')} that it was given, which "
+        "tell no prevalence: served so, a row gets other answers than in its batch. "
+        "Adapt to a whole batch, and predict with clf.freeze(adaptation)."
+    )
+
+
+def borrowed_interval(quantifier: str) -> str:
+    """Say whose interval stands beside the estimate of a quantifier from outside."""
+    return (
+        f"{quantifier} has no interval of its own: the intervals are made from that of "
+        "the mean score (SPA), stretched to hold the estimate."
+    )
+
+
 def scores_are_perfect(aucs: Mapping[Hashable, float]) -> str:
     """Name groups in which a prefit model makes hardly a mistake."""
     groups = [f"{group_name(group)!r} (AUC {auc:.3f})" for group, auc in aucs.items()]

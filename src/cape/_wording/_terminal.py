@@ -190,6 +190,7 @@ def model_facts(content: Mapping[str, Any]) -> dict[str, str]:
     columns = content["columns"]
     data = content["data"]
     negative, positive = columns["labels"]
+    sha256 = f", sha256 {data['sha256'][:16]}" if data["sha256"] else ""
     settings = content["settings"]
     # Settings that say how the model was made; the others are in the JSON.
     shown = {name: settings[name] for name in _SHOWN_SETTINGS if name in settings}
@@ -197,9 +198,7 @@ def model_facts(content: Mapping[str, Any]) -> dict[str, str]:
         shown["rule"] = f"({rule_text(shown['rule'])})"
     features = [f"{name} ({kind})" for name, kind in columns["features"].items()]
     return {
-        "trained on": (
-            f"{data['file']}, {data['rows']} rows, sha256 {data['sha256'][:16]}"
-        ),
+        "trained on": f"{data['file']}, {data['rows']} rows{sha256}",
         "label": f"{columns['label']}: {positive} is positive, {negative} negative",
         "groups": ", ".join(columns["groups"]) or "none",
         "features": ", ".join(features),

@@ -42,7 +42,7 @@ console = Console()
 aside = Console(stderr=True)
 """Prints notes, progress bars and errors."""
 
-_BAD_INPUT = 2
+BAD_INPUT = 2
 _BUG = 3
 _STOPPED = 130  # what typer returns after Ctrl-C
 _PIPE_CLOSED = 141  # what a shell reports of a program that SIGPIPE has ended
@@ -132,7 +132,7 @@ def run(argv: list[str] | None = None) -> int:
 
 def _explain(error: Exception, arguments: list[str]) -> int:
     """Print an error in one line and return the exit code."""
-    code = _BAD_INPUT
+    code = BAD_INPUT
     # By name, because click and typer both have such a class.
     if type(error).__name__ == "NoArgsIsHelpError":  # typer has printed the help
         return code

@@ -437,7 +437,8 @@ def monitor(
     of the classes explains). It also takes an action or a verdict: do_not_use, label,
     not_adapted; moved_clearly, drifted (more than the share changed, or a column is
     broken), too_little_known, cannot_tell or fault. The exit code is 1 if a condition
-    is met in any batch.
+    is met in any batch. A file that cannot be read is named, the others are still
+    read, and the exit code is 2.
     """
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
@@ -453,6 +454,7 @@ def monitor(
     aim = costs.of_rule(rule)
     loaded = load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
+    errors: list[Exception] = []
     with _app.progress(len(paths), "batches") as on_batch:
         # Only a few numbers of each batch are kept, so that a list of all is small.
         monitored = list(
@@ -466,8 +468,13 @@ def monitor(
                 counts=counts,
                 notes=notes,
                 on_batch=on_batch,
+                on_error=errors.append,
             )
         )
+    if not monitored:
+        raise errors[0]
+    for error in errors:
+        notes.say("not_read", why=str(error))
     files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
     provenance = file_provenance(loaded, files)
     summary = monitor_summary(monitored, level=level, provenance=provenance)
@@ -481,6 +488,7 @@ def monitor(
         conditions=conditions,
         findings=_findings(summary),
         key="breaches",
+        incomplete=bool(errors),
     )
 
 

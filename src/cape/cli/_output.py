@@ -17,7 +17,14 @@ import typer
 from cape._io import check_report
 from cape._tables import Source
 from cape._wording._terminal import Blocks, breach_text, left_out_texts
-from cape.cli._app import give, give_json, give_line, give_notes, give_path
+from cape.cli._app import (
+    BAD_INPUT,
+    give,
+    give_json,
+    give_line,
+    give_notes,
+    give_path,
+)
 from cape.cli._options import Force, Json, Report, Verbose, check_files
 
 _COMPARISONS = {
@@ -265,6 +272,7 @@ class Output:
         conditions: list[Condition],
         findings: list[Finding],
         key: str,
+        incomplete: bool = False,
         **more: Any,
     ) -> None:
         """Hand over a result, and exit with code 1 if a ``--fail-if`` was met.
@@ -280,6 +288,8 @@ class Output:
         key : str
             Where report and JSON hold the conditions that were met. What could not be
             checked is in ``left_out``.
+        incomplete : bool, default=False
+            Whether an input could not be read: the exit code is 2 then.
         """
         breaches, left_out = judge(conditions, findings)
         # The page shows what failed, too: whoever reads it did not see the terminal.
@@ -289,5 +299,7 @@ class Output:
         if not self.as_json:
             for line in [*left_out_texts(left_out), *map(breach_text, breaches)]:
                 give_line(line, wrap=False)
+        if incomplete:
+            raise typer.Exit(BAD_INPUT)
         if breaches:
             raise typer.Exit(1)

@@ -12,7 +12,7 @@ from cape._packages import lazily
 if TYPE_CHECKING:
     from cape.files._audit import count_file
     from cape.files._batch import monitor_files, predict_file, rows_needed_of_file
-    from cape.files._model import TableModel, load_model
+    from cape.files._model import TableModel, load_model, save_model
     from cape.files._sample import sample_file
     from cape.files._train import train_file
 
@@ -24,6 +24,7 @@ __all__ = [
     "predict_file",
     "rows_needed_of_file",
     "sample_file",
+    "save_model",
     "train_file",
 ]
 
@@ -38,6 +39,7 @@ __getattr__ = lazily(
         "predict_file": "cape.files._batch",
         "rows_needed_of_file": "cape.files._batch",
         "sample_file": "cape.files._sample",
+        "save_model": "cape.files._model",
         "train_file": "cape.files._train",
     },
 )

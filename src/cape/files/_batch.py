@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -388,6 +388,7 @@ def monitor_files(
     counts: bool = False,
     notes: Notes | None = None,
     on_batch: _scan.OnRows | None = None,
+    on_error: Callable[[Exception], None] | None = None,
 ) -> Iterator[MonitoredBatch]:
     """Read batches one at a time, in parts, and yield what is kept of each.
 
@@ -413,6 +414,9 @@ def monitor_files(
         Collects remarks.
     on_batch : callable, default=None
         Called when a batch is done.
+    on_error : callable, default=None
+        Called with the error of a file that cannot be read, which is then no batch.
+        None raises it.
 
     Yields
     ------
@@ -430,16 +434,25 @@ def monitor_files(
     """
     notes = Notes() if notes is None else notes
     rule = _check_aim(rule, drift)
+
+    def read(path: Source) -> tuple[Evidence, str]:
+        if counts:
+            evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
+            return evidence.without_labels(), sha256
+        scan = _scan.Scan(path, dialect or model.dialect, notes)
+        evidence, _ = scan.batch(model, notes, rows=rows)
+        _note_training_file(model, scan, notes)
+        return evidence, scan.sha256
+
     for path in paths:
         with notes.listening():
-            if counts:
-                evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
-                evidence = evidence.without_labels()
-            else:
-                scan = _scan.Scan(path, dialect or model.dialect, notes)
-                evidence, _ = scan.batch(model, notes, rows=rows)
-                _note_training_file(model, scan, notes)
-                sha256 = scan.sha256
+            try:
+                evidence, sha256 = read(path)
+            except (ValueError, OSError) as error:
+                if on_error is None:
+                    raise
+                on_error(error)
+                continue
             name = Path(str(path)).name
             examination = _examine(
                 model,

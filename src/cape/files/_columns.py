@@ -68,6 +68,8 @@ class Columns:
         then stand for them.
     bins : dict from str to tuple of float, default={}
         The group columns that are cut into ranges, and the edges.
+    group_values : dict from str to tuple, default={}
+        The values of group columns that were no text in training, such as 1 and 2.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Columns:
     features: dict[str, str]
     label_values: tuple[tuple[str, ...], ...] = ()
     bins: Bins = field(default_factory=dict)
+    group_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a dict that JSON can hold.
@@ -135,6 +138,10 @@ class Columns:
                     for values in content.get("label_values", ())
                 ),
                 bins=check_bins(content.get("bins", {}), content["groups"]),
+                group_values={
+                    str(name): tuple(values)
+                    for name, values in content.get("group_values", {}).items()
+                },
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(
@@ -194,7 +201,9 @@ class Columns:
         >>> columns.types(labels=True)
         {'age': 'number', 'race': 'text', 'y': 'text'}
         """
-        types = {**self.features, **dict.fromkeys(self.groups, "text")}
+        types = {**dict.fromkeys(self.groups, "text"), **self.features}
+        # The features first, in the order of training.
+        types = {name: types[name] for name in (*self.features, *self.groups)}
         if labels:
             types[self.label] = "text"
         return types
@@ -227,9 +236,37 @@ class Columns:
         # Features in the order of training: learners know them by their places.
         for name, kind in self.features.items():
             ready[name] = as_kind(frame[name], kind, path, notes)
-        for name in self.groups:
-            ready[name] = group_text(frame[name], notes)
+        for name, place in zip(self.groups, self.group_places, strict=True):
+            ready[place] = self.as_group(name, group_text(frame[name], notes))
         return pd.DataFrame(ready, index=frame.index)
+
+    @property
+    def group_places(self) -> list[str]:
+        """The columns of `table` that hold the groups.
+
+        A group may be a feature, too, of a model that was fitted in Python.
+        """
+        return [name + " (group)" * (name in self.features) for name in self.groups]
+
+    def as_group(self, name: str, text: pd.Series) -> pd.Series:
+        """Turn the text of a group column into the values that training had."""
+        if name not in self.group_values:
+            return text
+        values = {plain_value(value): value for value in self.group_values[name]}
+        codes, levels = pd.factorize(text)
+        # The last one is taken by the code of missing values, -1.
+        array = np.array([*(values.get(level, level) for level in levels), None])
+        return pd.Series(array.astype(object)[codes], text.index, dtype=object)
+
+    def as_trained(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Convert a data frame of Python as a file is converted, whatever its order.
+
+        `CapeClassifier` calls it for a model of `train_file` that was loaded.
+        """
+        check_columns_exist([*self.groups, *self.features], frame.columns, "X")
+        for name, edges in self.bins.items():
+            frame = frame.assign(**{name: in_bins(frame[name], edges, "X")})
+        return self.table(frame, "X", Notes())
 
     def positive(
         self, frame: pd.DataFrame, path: str | Path, notes: Notes

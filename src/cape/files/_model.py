@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cape import persist
 from cape._tables import Dialect, TableError
-from cape.files._columns import Columns
+from cape.files._columns import Columns, kind_of, plain_value
+from cape.files._notes import Notes
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cape.classifier import CapeClassifier
 
 _DETAILS = ("columns", "learner", "data", "settings", "groups")
@@ -31,7 +37,7 @@ class TableModel:
     Parameters
     ----------
     clf : CapeClassifier
-        Fitted. Its labels are 0 and 1, whatever they are called in the file.
+        Fitted. It takes the table that `Columns.table` makes of a file.
     columns : Columns
         The columns of the training table.
     details : dict
@@ -52,6 +58,179 @@ class TableModel:
         A comma, UTF-8 and decimal points if the model does not tell.
         """
         return Dialect(**self.details.get("data", {}).get("dialect", {}))
+
+    def split(self, X: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+        """Separate the groups from a table, unless the classifier does it itself."""
+        if self.clf.group_columns is not None or not self.columns.groups:
+            return X, None
+        return X[list(self.columns.features)], X[self.columns.group_places]
+
+    def labels(self, codes: np.ndarray) -> np.ndarray:
+        """Turn 1, 0 and -1 (no label) into labels of the classifier, and None."""
+        labels = np.full(len(codes), None, dtype=object)
+        labels[codes >= 0] = self.clf.classes_[codes[codes >= 0]]
+        return labels
+
+
+def save_model(
+    clf: CapeClassifier,
+    path: str | Path,
+    X: pd.DataFrame,
+    *,
+    sensitive_features: Any = None,
+    label: str = "label",
+    key: bytes | str | Path | None = None,
+    overwrite: bool = False,
+    trusted: Iterable[str] = (),
+) -> Path:
+    """Save a model that was fitted in Python, so that every command can use it.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted on a data frame: any learner, also one that was fitted before (``cv=
+        "prefit"``).
+    path : str or Path
+        The file to write.
+    X : DataFrame
+        The rows that it was fitted on, or some of them: they tell what each column
+        holds. Files need columns of these names.
+    sensitive_features : Series or DataFrame, default=None
+        The groups of these rows, if `fit` had them apart from X. Its names are those of
+        the group columns in files.
+    label : str, default="label"
+        What the label column is called in files that have one.
+    key : bytes, str or Path, default=None
+        The secret that signs the file, as for `cape.persist.save`.
+    overwrite : bool, default=False
+        Whether to replace a file that exists.
+    trusted : iterable of str, default=()
+        Types of other packages, as for `cape.persist.save`. Commands have to be told to
+        trust them, too, by the environment variable ``CAPE_TRUSTED``.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ValueError
+        If a file with these rows would not be read as these rows, for example because
+        of a column of categories, or if the classifier cannot be saved.
+
+    Examples
+    --------
+    >>> from cape.files import load_model, save_model
+    >>> table = train.frame[["U", "V"]]
+    >>> groups = train.frame["z"]
+    >>> path = save_model(clf, folder / "m.cape", table, sensitive_features=groups)
+    >>> load_model(path).columns.groups
+    ('z',)
+    """
+    # Imported here, since `cape info` reads a header without scikit-learn.
+    from cape._validation import check_fitted_cape
+
+    check_fitted_cape(clf)
+    columns = _columns_of(clf, X, sensitive_features, label)
+    settings = {}
+    for name, value in clf.get_params(deep=False).items():
+        is_plain = isinstance(value, (str, int, float, type(None)))
+        settings[name] = value if is_plain else repr(value)
+    n_rows = sum(int(model.size) for model in clf.models_.values())
+    details = {
+        "columns": columns.to_dict(),
+        "learner": " ".join(repr(clf.estimator_).split()),
+        "data": {"file": "a table in Python", "rows": n_rows, "sha256": ""},
+        "groups": describe_groups(clf),
+        "settings": settings,
+    }
+    model = TableModel(clf, columns, details)
+    rows = X
+    if sensitive_features is not None:
+        apart = _named_groups(sensitive_features)
+        rows = X.assign(**{str(name): apart[name].to_numpy() for name in apart})
+    as_read, groups = model.split(columns.table(rows, "X", Notes()))
+    expected = clf.evidence(X, sensitive_features=sensitive_features)
+    if clf.evidence(as_read, sensitive_features=groups) != expected:
+        raise ValueError(
+            "X must be read from a file as it is: columns of numbers, text, dates and "
+            "true or false. Make a column of categories text before fit."
+        )
+    return persist.save(
+        clf, path, key=key, details=details, overwrite=overwrite, trusted=trusted
+    )
+
+
+def _named_groups(sensitive_features: Any) -> pd.DataFrame:
+    """Return groups that are given apart as a table; raise if they have no names."""
+    import pandas as pd
+
+    table = pd.DataFrame(sensitive_features)
+    if not all(isinstance(name, str) for name in table):
+        raise ValueError(
+            "sensitive_features must be a Series or DataFrame with names, got "
+            f"{list(table)}: files have groups in columns."
+        )
+    return table
+
+
+def _columns_of(
+    clf: CapeClassifier, X: Any, sensitive_features: Any, label: str
+) -> Columns:
+    """Describe the table of a model that was fitted in Python."""
+    if not hasattr(X, "columns") or not all(isinstance(name, str) for name in X):
+        raise TypeError("X must be a data frame whose columns have names.")
+    if sensitive_features is None:
+        named = clf.group_columns or []
+        groups = [named] if isinstance(named, str) else list(named)
+        features = X.drop(columns=groups)
+    else:
+        groups = list(_named_groups(sensitive_features))
+        features = X
+    group_values = {}
+    for place, name in enumerate(groups):
+        values = list(clf.groups_)
+        if len(groups) > 1:
+            values = [group[place] for group in values]
+        if not all(isinstance(value, str) for value in values):
+            # JSON has no scalars of numpy.
+            plain = [getattr(value, "item", lambda v=value: v)() for value in values]
+            group_values[name] = tuple(dict.fromkeys(plain))
+    kinds = {"b": "flag", "i": "number", "u": "number", "f": "number"}
+    negative, positive = (plain_value(value) for value in clf.classes_.tolist())
+    return Columns(
+        label,
+        (negative, positive),
+        kinds.get(clf.classes_.dtype.kind, "text"),
+        tuple(groups),
+        {name: kind_of(features[name]) for name in features},
+        group_values=group_values,
+    )
+
+
+def describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
+    """Describe the groups of a classifier as JSON can hold them."""
+    # Imported here, since they take scikit-learn along.
+    from cape._group_model import own_auc
+    from cape._groups import combined_columns, unique_names
+
+    names = unique_names(clf.models_, combined_columns(clf.group_columns))
+    content = []
+    for group, model in clf.models_.items():
+        content.append(
+            {
+                "group": names[group],
+                "rows": int(model.size),
+                "prevalence": _known(model.shown_prevalence),
+                "auc": _known(own_auc(model, clf.pooled_)),
+            }
+        )
+    return content
+
+
+def _known(number: float) -> float | None:
+    """Return a number as JSON can hold it."""
+    return None if np.isnan(number) else float(number)
 
 
 def load_model(
@@ -80,7 +259,8 @@ def load_model(
     FileNotFoundError
         If there is no such file.
     TableError
-        If the model was saved in Python with `cape.persist.save`: it has no columns.
+        If the model was saved with `cape.persist.save`: it has no columns. `save_model`
+        saves them.
     ValueError
         If the file is damaged or altered, or not signed with the key.
 
@@ -94,6 +274,8 @@ def load_model(
     clf = persist.load(path, key=key)
     if clf.fingerprint_ != header["fingerprint"]:
         raise TableError(f"{path} was replaced while it was read: try again.")
+    # Files are converted as they are read.
+    clf.table_ = None
     if missing_groups is not None:
         # Imported here, since it takes scikit-learn along.
         from cape._validation import check_choice
@@ -154,8 +336,8 @@ def _read_header(
     # Without the columns a file could not be brought to the types of training.
     if "columns" not in header["details"]:
         raise TableError(
-            f"{path} was not written by cape train: load it in Python with "
-            "cape.persist.load."
+            f"{path} has no table: save it in Python with cape.files.save_model, or "
+            "load it there with cape.persist.load."
         )
     return header, _check_details(header["details"], path)
 

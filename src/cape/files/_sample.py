@@ -444,9 +444,15 @@ class SheetLabels:
                 )
         X = pd.concat(self._parts, ignore_index=True)
         of_rows = np.array([places[row] for row in self._wanted.tolist()])
-        y = np.where(codes[of_rows] < 0, np.nan, codes[of_rows])
+        y = self._model.labels(codes[of_rows])
+        X, groups_of_rows = self._model.split(X)
         with _scan.single_thread_if_small(len(X)):
-            labelled = clf.evidence(X, y, inclusion_probability=probabilities[of_rows])
+            labelled = clf.evidence(
+                X,
+                y,
+                sensitive_features=groups_of_rows,
+                inclusion_probability=probabilities[of_rows],
+            )
         # The evidence of the file counts these rows already, without labels.
         counted = dict(evidence.groups)
         for group, part in labelled.groups.items():

@@ -178,6 +178,7 @@ class Scan:
                 frame = frame[list(types)]
                 for name, edges in bins.items():
                     frame[name] = in_bins(frame[name], edges, self.path)
+                self._check_finite(frame)
                 yield frame
         except TableError as error:
             # Among numbers the word stops the reader.
@@ -186,6 +187,20 @@ class Scan:
             raise
         if not self.rows:
             raise TableError(f"{self.path} has a header but no rows.")
+
+    def _check_finite(self, frame: pd.DataFrame) -> None:
+        """Raise if a number of a part is infinite, which no learner takes."""
+        for name, values in frame.items():
+            if not isinstance(values.dtype, np.dtype) or values.dtype.kind != "f":
+                continue
+            is_infinite = np.isinf(values.to_numpy())
+            if is_infinite.any():
+                row = self.rows - len(frame) + int(is_infinite.argmax()) + 1
+                where = f"line {row + 1}" if self.table.is_csv else f"row {row}"
+                raise TableError(
+                    f"{self.path}, column {name!r}, {where}: infinity is no number to "
+                    "learn from. Leave the field empty, or the column out (--drop)."
+                )
 
     def _without_total(
         self, frames: Iterable[pd.DataFrame], notes: Notes
@@ -388,11 +403,10 @@ def read_counts(
         keys.append(key)
         if name in columns.bins:
             frame[key] = in_bins(frame[key], columns.bins[name], table.path)
-        frame[key] = plain_text(frame[key])[0]
+        frame[key] = columns.as_group(name, plain_text(frame[key])[0])
     if "label" in frame:
         labels = frame.rename(columns={"label": columns.label})
-        codes = pd.Series(columns.positive(labels, table.path, notes), frame.index)
-        frame["label"] = codes.where(codes >= 0)
+        frame["label"] = model.labels(columns.positive(labels, table.path, notes))
     if "decision" in frame:
         kind = columns.features[model.clf.estimator.decision]
         frame["decision"] = as_kind(frame["decision"], kind, table.path, Notes())
@@ -495,8 +509,10 @@ def _read_part(model: TableModel, keep: bool, part: Part) -> _PartResult:
         return _PartResult(without_group, unknown)
     with single_thread_if_small(len(part.X)):
         if not keep:
-            return _PartResult(without_group, unknown, model.clf.evidence(part.X))
-        batch = batch_of(model.clf, part.X, None)
+            X, groups = model.split(part.X)
+            evidence = model.clf.evidence(X, sensitive_features=groups)
+            return _PartResult(without_group, unknown, evidence)
+        batch = batch_of(model.clf, *model.split(part.X))
         # Labels of whatever rows happen to have one are used for the verdict on the
         # estimates alone: outcomes that are known early are no random sample, and a
         # file with all its labels needs no estimate.
@@ -520,7 +536,7 @@ def _group_problems(
     unknown: Counter[str] = Counter()
     if not model.columns.groups:
         return [], unknown
-    table = X[list(model.columns.groups)]
+    table = X[model.columns.group_places]
     missing = model.clf.missing_groups
     has_group = table.notna().all(axis=1).to_numpy()
     without_group = np.flatnonzero(~has_group).tolist()

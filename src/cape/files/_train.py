@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, replace
@@ -12,8 +13,6 @@ import numpy as np
 import pandas as pd
 
 from cape import persist
-from cape._group_model import own_auc
-from cape._groups import combined_columns, unique_names
 from cape._io import check_apart, check_free
 from cape._learners._choice import LEARNERS, make_learner
 from cape._learners._scores import Scores
@@ -42,7 +41,7 @@ from cape.files._columns import (
     note_many_groups,
     split_labels,
 )
-from cape.files._model import TableModel
+from cape.files._model import TableModel, describe_groups
 from cape.files._notes import Notes
 from cape.files._scan import OnRows, Scan, single_thread_if_small
 from cape.rules._bounded import describe_rule
@@ -264,6 +263,8 @@ def train_file(
     clf = CapeClassifier(estimator, group_columns=group_columns, **used)
     with notes.listening(), single_thread_if_small(len(X)):
         clf.fit(X, y)
+    # Fitted on 0 and 1, since the positive label need not be the greater one.
+    clf.classes_ = np.array(columns.as_labels(np.array([False, True])).tolist())
     # Columns may give the label away together.
     aucs = np.array([model.auc() for model in clf.models_.values()])
     known = aucs[~np.isnan(aucs)]
@@ -280,7 +281,7 @@ def train_file(
         "columns": columns.to_dict(),
         "learner": learner,
         "data": _describe_data(scan, len(X)),
-        "groups": _describe_groups(clf),
+        "groups": describe_groups(clf),
         "settings": {
             **used,
             "rule": rule if isinstance(rule, str) else describe_rule(rule),
@@ -288,7 +289,10 @@ def train_file(
         "suspicious": {**found.to_dict(), "dropped": drop_suspicious},
     }
     if out is not None:
-        persist.save(clf, out, key=key, details=details, overwrite=overwrite)
+        # In Python, the saved model takes the table as it is in the file.
+        saved = copy.copy(clf)
+        saved.table_ = columns
+        persist.save(saved, out, key=key, details=details, overwrite=overwrite)
     return TableModel(clf, columns, details)
 
 
@@ -333,27 +337,6 @@ def _without(
             f"({', '.join(map(repr, names))})."
         )
     return replace(columns, features=features), X[[*features, *columns.groups]]
-
-
-def _describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
-    """Describe the groups of a classifier as JSON can hold them."""
-    names = unique_names(clf.models_, combined_columns(clf.group_columns))
-    content = []
-    for group, model in clf.models_.items():
-        content.append(
-            {
-                "group": names[group],
-                "rows": int(model.size),
-                "prevalence": _known(model.shown_prevalence),
-                "auc": _known(own_auc(model, clf.pooled_)),
-            }
-        )
-    return content
-
-
-def _known(number: float) -> float | None:
-    """Return a number as JSON can hold it."""
-    return None if np.isnan(number) else float(number)
 
 
 def _describe_data(scan: Scan, rows: int) -> dict[str, Any]:

@@ -18,7 +18,6 @@ import io
 import json
 import math
 import os
-import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -74,11 +73,14 @@ def not_a_model_file(path: str | Path, reason: str) -> ValueError:
 
 
 @contextmanager
-def naming(path: str | Path) -> Iterator[None]:
+def naming(
+    path: str | Path, others: Mapping[str, tuple[str, str]] | None = None
+) -> Iterator[None]:
     """Turn every error about the content of a file into one that names the file.
 
     The bytes go through zipfile, json, numpy, scipy, skops and scikit-learn, and each
-    of them has its own errors for bytes that it did not write.
+    of them has its own errors for bytes that it did not write. Where the file was saved
+    with other versions (`other_versions`), they are the cause.
 
     Examples
     --------
@@ -96,9 +98,31 @@ def naming(path: str | Path) -> Iterator[None]:
         cause = f"{type(error).__name__}: {error}"
         if len(cause) > 200:
             cause = f"{cause[:200]} ..."
+        if others:
+            raise of_other_versions(path, others, cause) from error
         raise not_a_model_file(
             path, f"it is damaged or was altered ({cause})."
         ) from error
+
+
+def of_other_versions(
+    path: str | Path, others: Mapping[str, tuple[str, str]], cause: str
+) -> ValueError:
+    """Make the error for a file that the installed versions cannot read."""
+    there = [f"{package}=={version}" for package, (version, _) in others.items()]
+    return ValueError(
+        f"path must be a model that the installed versions can read, got "
+        f"{str(path)!r}, saved with {in_words(others)} ({cause}). Train the model "
+        f"again, or install what it was saved with: pip install {' '.join(there)}."
+    )
+
+
+def in_words(others: Mapping[str, tuple[str, str]]) -> str:
+    """List the versions of a file, and those that are installed."""
+    return ", ".join(
+        f"{package} {version} (here {here})"
+        for package, (version, here) in others.items()
+    )
 
 
 def key_bytes(key: Key) -> bytes | None:
@@ -425,23 +449,21 @@ def parse_header(parts: dict[str, bytes], path: str | Path) -> dict[str, Any]:
     return header
 
 
-def warn_of_other_versions(header: dict[str, Any], path: str | Path) -> None:
-    """Warn if the model was saved with other versions of packages than are installed.
+def other_versions(header: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Find the packages whose version may matter and is not that of the file.
 
-    The warning points at the caller of the function that calls this one.
+    Returns
+    -------
+    dict from str to tuple of str
+        For each such package, the version of the file and the one that is installed.
     """
     installed = package_versions(_PACKAGES)
-    differences = []
+    others = {}
     for package, version in header["versions"].items():
         here = installed.get(package, "missing")
         if package not in _HARMLESS and here != version:
-            differences.append(f"{package} {version} (here {here})")
-    if differences:
-        warnings.warn(
-            f"{str(path)!r} was saved with {', '.join(differences)}: predictions may "
-            "differ, or fail.",
-            stacklevel=3,
-        )
+            others[package] = (str(version), here)
+    return others
 
 
 def _as_json_value(value: Any) -> Any:

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 from scipy.interpolate import BSpline
+from sklearn._loss import HalfBinomialLoss
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -288,6 +289,15 @@ def _unpack_check(nothing: tuple[()]) -> partial:
     return partial(check_array, **_CHECK_NUMBERS)
 
 
+def _pack_loss(loss: Any) -> Any:
+    """Leave out the loss of two classes, whose module has no lasting name."""
+    return () if type(loss) is HalfBinomialLoss else loss
+
+
+def _unpack_loss(nothing: tuple[()]) -> HalfBinomialLoss:
+    return HalfBinomialLoss()
+
+
 def _pack_trees(iterations: list[list[Any]]) -> _Arrays:
     """Concatenate the trees of a boosted model.
 
@@ -336,14 +346,17 @@ def _unpack_trees(arrays: _Arrays) -> list[list[Any]]:
     return iterations
 
 
-_PACKINGS: dict[str, tuple[type, Callable[..., Any], Callable[..., Any]]] = {
+_BOOSTING = (GradientBoostingClassifier, HistGradientBoostingClassifier)
+
+_PACKINGS: dict[str, tuple[Any, Callable[..., Any], Callable[..., Any]]] = {
+    "_loss": (_BOOSTING, _pack_loss, _unpack_loss),
     "_predictors": (HistGradientBoostingClassifier, _pack_trees, _unpack_trees),
     "bsplines_": (SplineTransformer, _pack_splines, _unpack_splines),
     "estimators_": (GradientBoostingClassifier, _pack_objects, _unpack_objects),
     "func": (FunctionTransformer, _pack_check, _unpack_check),
     "vocabulary_": (CountVectorizer, _pack_vocabulary, _unpack_vocabulary),
 }
-"""The class that has an attribute, and how a tuple is made of it and back."""
+"""The classes that have an attribute, and how a tuple is made of it and back."""
 
 _SHARED: dict[type, tuple[str, ...]] = {
     GroupModel: ("scoring_models", "transformer"),

@@ -9,24 +9,36 @@ from __future__ import annotations
 import copy
 import io
 import json
+import os
+import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sklearn.exceptions import InconsistentVersionWarning
+
+from cape._adaptation import Adaptation
 from cape._io import check_free, new_file
 from cape._packages import require_extra
 from cape._validation import check_fitted_cape
 from cape.classifier import CapeClassifier
+from cape.frozen import FrozenCape
 from cape.persist import _file
 from cape.persist._packing import packed, unpack
 from cape.persist._schema import SchemaCheck
 
 _SCHEMA = "schema.json"
 
+_ADAPTATION = "adaptation.json"
+"""The part that a frozen model has besides."""
+
+_VARIABLE = "CAPE_TRUSTED"
+"""Environment variable with the types that every command and `load` trust."""
+
 
 def save(
-    clf: CapeClassifier,
+    clf: CapeClassifier | FrozenCape,
     path: str | Path,
     *,
     key: _file.Key = None,
@@ -38,8 +50,8 @@ def save(
 
     Parameters
     ----------
-    clf : CapeClassifier
-        The fitted model.
+    clf : CapeClassifier or FrozenCape
+        The fitted model. With one that is frozen goes its adaptation.
     path : str or Path
         The file to write.
     key : bytes, str or Path, default=None
@@ -79,11 +91,17 @@ def save(
     {'label': 'y'}
     """
     require_extra("app", "skops", what="cape.persist")
+    adaptation = None
+    if isinstance(clf, FrozenCape):
+        adaptation = clf.adaptation
+        clf = clf.estimator
     check_fitted_cape(clf)
     # Before the work, which may take long; `new_file` checks again.
     path = check_free(path, overwrite=overwrite)
     secret = _file.key_bytes(key)
     parts = {_file.HEADER: _file.make_header(clf, details), **_dump(clf, trusted)}
+    if adaptation is not None:
+        parts[_ADAPTATION] = adaptation.to_json().encode()
     content = _file.pack(parts, secret)
     with new_file(path, overwrite=overwrite) as temporary:
         temporary.write_bytes(content)
@@ -92,7 +110,7 @@ def save(
 
 def load(
     path: str | Path, *, key: _file.Key = None, trusted: Iterable[str] = ()
-) -> CapeClassifier:
+) -> Any:
     """Read a model that `save` wrote.
 
     A warning names the packages whose versions differ from those with which the model
@@ -107,12 +125,13 @@ def load(
         is not signed, or signed with another key, is refused. None takes the
         environment variable ``CAPE_KEY``; without that, signatures are not looked at.
     trusted : iterable of str, default=()
-        Full names of types that the file may hold besides those in `TRUSTED`. Name a
-        type only if you know that its code does no harm.
+        Full names of types that the file may hold besides those in `TRUSTED`, and
+        besides those in the environment variable ``CAPE_TRUSTED``, with commas between
+        them. Name a type only if you know that its code does no harm.
 
     Returns
     -------
-    CapeClassifier
+    CapeClassifier or FrozenCape
         The model, as it was saved; ``n_jobs`` is None in all of its parts.
 
     Raises
@@ -121,7 +140,8 @@ def load(
         If there is no such file.
     ValueError
         If the file is cut short or altered, if it is not a model file of cape, if it is
-        not signed with the key, or if it holds a type that is not trusted.
+        not signed with the key, if it holds a type that is not trusted, or if the
+        installed versions of scikit-learn and skrub cannot read it.
 
     Examples
     --------
@@ -133,26 +153,54 @@ def load(
     exist.
     """
     require_extra("app", "skops", what="cape.persist")
+    trusted = {*trusted, *os.environ.get(_VARIABLE, "").split(",")} - {""}
     parts = _file.read_parts(path, key)
     header = _file.parse_header(parts, path)
-    _file.warn_of_other_versions(header, path)
     check = SchemaCheck(trusted)
     with _file.naming(path):
         check.read(json.loads(parts[_SCHEMA]))
+    others = _file.other_versions(header)
     if check.unknown:
+        versions = f" It was saved with {_file.in_words(others)}." if others else ""
         raise ValueError(
             f"path must hold trusted types only, got {str(path)!r} with "
-            f"{', '.join(sorted(check.unknown))}. Nothing was loaded. "
-            "If you know them to be harmless, name them in trusted."
+            f"{', '.join(sorted(check.unknown))}. Nothing was loaded.{versions} "
+            "If you know them to be harmless, name them in trusted, or in the "
+            f"environment variable {_VARIABLE} with commas between them."
         )
-    with _file.naming(path):
+    _check_encoders(path, others, check.names)
+    if others:
+        warnings.warn(
+            f"{str(path)!r} was saved with {_file.in_words(others)}: predictions may "
+            "differ, or fail.",
+            stacklevel=2,
+        )
+    with _file.naming(path, others):
         clf = _build(parts, check.names.union(trusted))
         is_of_header = clf.fingerprint_ == header["fingerprint"]
     if not is_of_header:
         raise _file.not_a_model_file(
             path, "its header has the fingerprint of another model."
         )
+    if _ADAPTATION in parts:
+        with _file.naming(path):
+            return clf.freeze(Adaptation.from_json(parts[_ADAPTATION].decode()))
     return clf
+
+
+def _check_encoders(
+    path: str | Path, others: Mapping[str, tuple[str, str]], names: set[str]
+) -> None:
+    """Raise if a model has encoders of another minor version of skrub.
+
+    Their attributes are renamed from one version to the next: they would be built, and
+    fail at the first row.
+    """
+    there, here = others.get("skrub", ("", ""))
+    same = there.split(".")[:2] == here.split(".")[:2]
+    if not same and any(name.startswith("skrub.") for name in names):
+        cause = "the encoders of skrub are read by their own version alone"
+        raise _file.of_other_versions(path, others, cause)
 
 
 def _dump(clf: CapeClassifier, trusted: Iterable[str]) -> dict[str, bytes]:
@@ -212,8 +260,11 @@ def _build(parts: dict[str, bytes], names: set[str]) -> CapeClassifier:
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
-    # skops compares the types once more.
-    clf = skops.io.loads(buffer.getvalue(), trusted=sorted(names))
+    with warnings.catch_warnings():
+        # One for every part of the model; `load` warns of other versions once.
+        warnings.simplefilter("ignore", InconsistentVersionWarning)
+        # skops compares the types once more.
+        clf = skops.io.loads(buffer.getvalue(), trusted=sorted(names))
     models = getattr(clf, "models_", None)
     if not isinstance(clf, CapeClassifier) or not isinstance(models, list):
         raise TypeError(

@@ -137,6 +137,8 @@ TRUSTED: frozenset[str] = frozenset(
     | _full_names(RULES.values())
     | _names_below("sklearn", _SKLEARN)
     | _names_below("skrub", _SKRUB)
+    # The table of a model of ``cape train``; as text, since it is of a layer above.
+    | {"cape.files._columns.Columns"}
 )
 """Full names of the types that `load` accepts besides scikit-learn's estimators."""
 
