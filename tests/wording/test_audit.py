@@ -91,7 +91,7 @@ def test_equal_groups_differ_by_chance(words_of):
 
 def test_few_rows_leave_much_open(words_of):
     counts = {"a": (8, 4, 2, 6), "b": (6, 2, 4, 8)}
-    assert "The rows do not tell whether that is below" in words_of(counts)[1]
+    assert "too few rows to say whether that is below" in words_of(counts)[1]
     _, called, accused, missed, _ = words_of({"a": (1, 1, 1, 1), "b": (1, 1, 1, 1)})
     assert called == "There are too few rows in every group to say."
     assert "too few in every group to compare" in accused

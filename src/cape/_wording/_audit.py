@@ -78,10 +78,10 @@ as many positive as training had, is what the user would have without CAPE."""
 
 BETWEEN_NAMES = {
     "pe": "PE",
-    "fpr_difference": "difference of FPR",
-    "fnr_difference": "difference of FNR",
-    "accuracy_difference": "difference of accuracy",
-    "predicted_prevalence_difference": "difference of predicted share",
+    "fpr_difference": "difference in FPR",
+    "fnr_difference": "difference in FNR",
+    "accuracy_difference": "difference in accuracy",
+    "predicted_prevalence_difference": "difference in predicted share",
     "predicted_prevalence_ratio": "ratio of predicted shares (four-fifths rule)",
 }
 """Metrics of pairs of groups, as pages call them."""
@@ -89,30 +89,30 @@ BETWEEN_NAMES = {
 GLOSSARY = [
     (
         "positive",
-        "One of the two labels, named at the top of this page. It is not a praise: "
-        "positive may mean that a loan is paid back, or that a crime is expected.",
+        "One of the two labels, named at the top of this page. Positive does not mean "
+        "good: it may mean that a loan is repaid, or that a crime is expected.",
     ),
-    ("true share", "Share of the rows of a group whose label is positive: prevalence."),
-    ("predicted share", "Share of the rows of a group that are called positive."),
+    ("true share", "Share of a group's rows whose label is positive; its prevalence."),
+    ("predicted share", "Share of a group's rows that are predicted positive."),
     (
         "FPR",
-        "False positive rate: of the rows whose label is negative, the share that is "
-        "wrongly called positive.",
+        "False positive rate: of the rows whose label is negative, the share predicted "
+        "positive.",
     ),
     (
         "FNR",
-        "False negative rate: of the rows whose label is positive, the share that is "
-        "wrongly called negative.",
+        "False negative rate: of the rows whose label is positive, the share predicted "
+        "negative.",
     ),
-    ("accuracy", "Share of all rows that are called what their label says."),
+    ("accuracy", "Share of rows predicted as their label says."),
     (
         "precision",
-        "Of the rows that are called positive, the share whose label is positive.",
+        "Of the rows predicted positive, the share whose label is positive.",
     ),
     (
         "PD",
-        "Prevalence difference: distance between the predicted and the true share of "
-        "a group. 0 is best.",
+        "Prevalence difference: distance between a group's predicted and true share. "
+        "0 is best.",
     ),
     (
         "PE",
@@ -121,18 +121,18 @@ GLOSSARY = [
     ),
     (
         "ratio of predicted shares",
-        "The predicted share of a group divided by that of another group. 1 is "
-        "equality. The four-fifths rule of thumb, from American rules on hiring, calls "
-        "for a closer look below 0.8. It does not look at the labels.",
+        "The predicted share of one group divided by that of another. 1 means equal. "
+        "The four-fifths rule of thumb, from American rules on hiring, calls for a "
+        "closer look below 0.8. It ignores the labels.",
     ),
     (
         "interval",
-        "Where the value may lie if the rows are a sample of many more. It is wide "
-        "where rows are few. It does not know whether labels are wrong.",
+        "Where the value may lie if the rows are a sample of many more. Fewer rows "
+        "make it wider. It does not allow for wrong labels.",
     ),
     (
         "too few rows",
-        "Fewer than ten rows. An interval is shown, and no value.",
+        "Fewer than ten rows. Only an interval is shown.",
     ),
 ]
 """Terms of the audit page."""
@@ -141,8 +141,8 @@ GLOSSARY = [
 def rate_is_undefined(rate: str, groups: list[str]) -> str:
     """Warn of groups that are left out of a comparison."""
     return (
-        f"{rate} is undefined for groups without rows to compute it from: "
-        f"{', '.join(groups)}; they are left out."
+        f"{rate} is undefined for groups without rows to compute it from, which are "
+        f"left out: {', '.join(groups)}."
     )
 
 
@@ -191,7 +191,7 @@ def worst_lines(audit: Audit, names: Mapping[Hashable, str]) -> list[str]:
     lines = []
     for finding in audit.worst_pairs().values():
         lines.append(f"worst pair: {finding_line(finding, names)}")
-    lines.append(f"pairs() has all {len(audit.between)} findings between pairs")
+    lines.append(f"pairs() lists all {len(audit.between)} findings for pairs of groups")
     return lines
 
 
@@ -213,7 +213,7 @@ def groups_lines(
     left_out = len(table) - _MOST_GROUPS
     if left_out > 0:
         lines.append(f"and {counted(left_out, 'more group')}")
-    return [*lines, "table() has the intervals of all groups"]
+    return [*lines, "table() lists the intervals of all groups"]
 
 
 RATIO = "predicted_prevalence_ratio"
@@ -302,7 +302,7 @@ def _predicted(audit: Audit, names: Names) -> str:
     if true[pair.other]:
         ratio = true[pair.group] / true[pair.other]
         by_the_labels = f"; by the labels it would be {ratio:.2f} times"
-    four_fifths = "The rows do not tell whether that is below four fifths."
+    four_fifths = "There are too few rows to say whether that is below four fifths."
     if high < 0.8:
         four_fifths = "That is below four fifths."
     elif low >= 0.8:
@@ -394,8 +394,8 @@ def observed_caption(level: float, *, both: bool) -> str:
     caption = f"Each rate with its {level_text(level)} interval"
     if both:
         caption += (
-            "; as trained: the same model without CAPE, cut where it calls as many "
-            "positive as training had"
+            "; as trained: the same model without CAPE, with the cutoff that predicts "
+            "as many positives as training had"
         )
     return caption
 
@@ -409,10 +409,10 @@ IMPACT_COLUMNS = {
 """Heads of the columns of a bias audit, by its rate."""
 
 NOT_ADVICE = (
-    "This is a table of the kind that the rules on New York City's Local Law 144 ask "
-    "for (6 RCNY 5-300 to 5-304), and no legal advice. That law has no threshold: no "
-    "impact ratio passes or fails by it. Whether tool, data, categories and auditor "
-    "are what the law asks for is not judged here."
+    "This is the kind of table that the rules on New York City's Local Law 144 ask for "
+    "(6 RCNY 5-300 to 5-304). It is not legal advice. The law sets no threshold: no "
+    "impact ratio passes or fails. CAPE does not judge whether tool, data, categories "
+    "and auditor meet the law."
 )
 
 
@@ -437,7 +437,7 @@ def unknown_category(name: str, rows: list[Mapping[str, Any]]) -> str:
     n = sum(row["applicants"] for row in rows if row["status"] == "unknown")
     return (
         f"Rows of an unknown category (no value in {name.replace(' x ', ' or ')}), "
-        f"which are not in this table: {n:,}."
+        f"not in this table: {n:,}."
     )
 
 
@@ -445,6 +445,6 @@ def small_categories(min_share: float) -> str:
     """Say why categories of a bias audit have no impact ratio."""
     return (
         f"Below {100 * min_share:g} % of the rows of their table, so left out of the "
-        "impact ratios. The rules let an independent auditor do so (6 RCNY 5-301 (d)); "
-        "the published summary then has to give the auditor's reason."
+        "impact ratios. The rules let an independent auditor do so (6 RCNY 5-301 (d)), "
+        "but the published summary must then give the auditor's reason."
     )
