@@ -12,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from cape import AdaptationWarning, CapeClassifier, Evidence, examine
-from cape.report._batch import batch_summary
 
 
 class Counted(LogisticRegression):
@@ -277,6 +276,4 @@ def test_the_pe_of_the_worst_pair_is_one_number(seen):
     worst = seen.expected.worst_pair()
     pe = seen.expected.between[worst].value
     assert seen.criteria.values["proportional_equality"].value == pe
-    page = batch_summary(seen, title="a batch")
-    assert page["expected"]["worst"]["pe"] == pe
-    assert f"worst expected PE: {pe:.3f}" in repr(seen)
+    assert f"expected PE: {pe:.3f}" in repr(seen)

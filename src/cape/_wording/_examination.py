@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from cape._wording._action import action_head
 from cape._wording._audit import RATE_NAMES
 from cape._wording._numbers import (
     group_name,
@@ -197,19 +198,9 @@ def expected_shown(expected: ExpectedPerformance) -> tuple[str, Table, list[str]
             row[RATE_NAMES[name]] = rate
         rows.append(row)
     notes = []
-    worst = expected.worst_pair()
-    if worst is not None:
-        value, low, high = expected.between[worst]
-        notes.append(
-            f"Largest expected PE: {value:.3f} ({low:.3f} to {high:.3f}), "
-            f"{_pair(expected, worst)}. pairs() lists all {len(expected.between)}."
-        )
+    for worst in _worst_pe(expected):
+        notes.append(f"{worst} pairs() lists all {len(expected.between)}.")
     return expected_title(expected.level), rows, notes
-
-
-def _pair(expected: ExpectedPerformance, pair: tuple[Any, Any]) -> str:
-    names = expected.names
-    return f"{names[pair[0]]} to {names[pair[1]]}"
 
 
 def criteria_repr(criteria: ExpectedCriteria) -> str:
@@ -335,34 +326,53 @@ def examination_repr(examination: Examination) -> str:
     # Lines of at most 88 characters, because a terminal would break longer ones.
     head = f"Examination of {examination.rows} rows, intervals at "
     lines = [f"{head}{examination.level:.0%}"]
+    action = examination.action
+    lines.append(f"{action_head(action.to_dict())}.")
     for group, name in examination.names.items():
         lines += _group_lines(examination, group, name)
-    expected = examination.expected
-    worst = expected.worst_pair()
-    if worst is not None:
-        pe = expected.between[worst].value
-        lines.append(f"worst expected PE: {pe:.3f} ({_pair(expected, worst)})")
+    if action.code in _RELIED_ON:
+        lines += _worst_pe(examination.expected)
     if examination.prior_shift.advice:
         lines.append(examination.prior_shift.advice)
     return "\n".join(lines)
 
 
+_RELIED_ON = ("use", "label")
+"""Actions under which expected rates are shown: otherwise nothing is known of them."""
+
+
+def _worst_pe(expected: ExpectedPerformance) -> list[str]:
+    """Name the pair of groups with the largest expected PE, if there is one."""
+    worst = expected.worst_pair()
+    if worst is None:
+        return []
+    value, low, high = expected.between[worst]
+    pair = f"{expected.names[worst[0]]} to {expected.names[worst[1]]}"
+    return [f"Largest expected PE: {value:.3f} ({low:.3f} to {high:.3f}), {pair}."]
+
+
 def _group_lines(examination: Examination, group: Any, name: str) -> list[str]:
     adapted = examination.adaptation.groups[group]
-    expected = examination.expected.groups[group]
+    action = examination.action.groups[group]
+    rates = []
+    if action.code in _RELIED_ON:
+        expected = examination.expected.groups[group]
+        rates.append(
+            f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "
+            f"accuracy {expected.accuracy.value:.3f}"
+        )
     value, low, high = adapted.estimate
     moved = _moved(examination.moved.groups[group].moved)
     worst = examination.columns.moved(group)[:_MOST_COLUMNS]
     return [
-        f"{name}: {adapted.rows} rows",
+        f"{name}, {adapted.rows} rows: {action.text}",
         f"  prevalence {share_text(adapted.training_prevalence)} -> {value:.3f} "
         f"({low:.3f} to {high:.3f}), {moved}",
         *_label_lines(examination.labels, group),
         f"  {examination.verdict(group).text}",
         *[f"    {column_line(one.column, one.what_happened)}" for one in worst],
         f"  {what_is_called(adapted)}, PD at most {adapted.pd_bound:.3f}",
-        f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "
-        f"accuracy {expected.accuracy.value:.3f}",
+        *rates,
     ]
 
 
