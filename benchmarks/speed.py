@@ -49,6 +49,8 @@ def measure_predict(quick, random):
     )
     for n in sizes:
         yield from predict_ratios("boosting", n, 2, random, rounds=5, pools=one_pool)
+    # Small groups that share one learner: 100 rows each.
+    yield from predict_ratios("boosting", 20_000, 200, random, rounds=3, pools=one_pool)
     yield from predict_ratios("boosting", smallest, 2, random, rounds=3)
     yield from predict_ratios(
         "naive Bayes", largest, 2, random, rounds=5, pools=one_pool
