@@ -35,7 +35,7 @@ def main() -> None:
         lay_out_data(tutorial, folder)
         run_page(tutorial, folder)
         photograph(folder / "report.html", folder / "page.png")
-        picture = Image.open(folder / "page.png").convert("RGB").quantize(128)
+        picture = Image.open(folder / "page.png").convert("RGB").quantize(256)
         picture.save(HERE / "images" / "report-top.png", optimize=True)
 
 

@@ -192,7 +192,7 @@ TEXTS = {
     "over time": "estimate, with its {level} interval",
     "cross": "more changed than the share",
     "training caption": "Share of positives in training: {share}",
-    "batches caption": "Batches to act on come first",
+    "batches caption": "Batches to act on come first; use groups not named",
     # Explorer
     "explorer": (
         "Move a slider to any share of positives. The rates follow, for CAPE and for "
@@ -406,6 +406,8 @@ def failed_checks(failed: Sequence[Summary]) -> str:
 def alike(actions: Sequence[Summary]) -> list[tuple[str, Summary]]:
     """Put groups together with which the same is to be done for the same reason.
 
+    Groups to use are left out where there are others.
+
     Examples
     --------
     >>> fine = {"code": "use", "reason": "consistent", "labels": 0, "columns": []}
@@ -413,12 +415,14 @@ def alike(actions: Sequence[Summary]) -> list[tuple[str, Summary]]:
     ['all groups']
     """
     together: dict[tuple[str, ...], tuple[list[str], Summary]] = {}
-    for action in actions:
+    to_act_on = [action for action in actions if action["code"] != "use"]
+    for action in to_act_on or actions:
         key = (action["code"], action_reason(action))
         names, joint = together.setdefault(key, ([], {**action, "labels": 0}))
         names.append(action["group"])
         joint["labels"] += action["labels"]
-    if len(together) == 1 and len(actions) > 1:
+    n_named = sum(len(names) for names, _ in together.values())
+    if len(together) == 1 and n_named == len(actions) > 1:
         return [("all groups", joint) for _, joint in together.values()]
     return [(joined(names), joint) for names, joint in together.values()]
 

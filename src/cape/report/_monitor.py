@@ -177,7 +177,8 @@ def monitor_pictures(summary: Summary) -> dict[str, list[Summary]]:
     names = [batch["batch"] for batch in summary["batches"]]
     labels = batch_labels(names)
     frames = {}
-    for group in summary["groups"]:
+    # Groups to act on come first.
+    for group in sorted(summary["groups"], key=_gravest_action):
         frames[group["group"]] = frame_over_time(group, labels)
     # One scale for all: groups are compared with each other, too.
     domain = share_domain(pd.concat(frames.values()), ["high", "estimate", "training"])
@@ -186,6 +187,11 @@ def monitor_pictures(summary: Summary) -> dict[str, list[Summary]]:
         title = PICTURES["over time title"].format(name, len(names))
         pictures.append(picture(name, title, draw_over_time(frame, domain), frame))
     return {"over_time": pictures}
+
+
+def _gravest_action(group: Summary) -> int:
+    """Return the place of the gravest action of a group in any batch."""
+    return min(CODES.index(batch["action"]["code"]) for batch in group["batches"])
 
 
 def frame_over_time(group: Summary, labels: list[str]) -> pd.DataFrame:
