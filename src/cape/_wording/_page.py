@@ -102,10 +102,10 @@ _ASKED = {
 }
 """What each rule aims at."""
 
-COMMAND = "cape sample model.cape {file} --out to_check.csv"
+COMMAND = "cape sample model.cape {file} --out to_label.csv"
 CALL = "rows_to_label(clf, X, sensitive_features=groups)"
 THEN = {
-    COMMAND: "Fill it in, then predict with --checked to_check.csv.",
+    COMMAND: "Fill it in, then predict with --checked to_label.csv.",
     CALL: "Then pass their labels to examine().",
 }
 """What draws the rows to label, and what to do with their labels."""
@@ -344,7 +344,7 @@ def how_to_label(summary: Summary, file: str) -> tuple[str, str]:
     Parameters
     ----------
     summary : mapping
-        If it has an entry ``sample``, that is the command.
+        If it has an entry ``sample``, that is the command; empty, there is none.
     file : str
         Name of the batch.
     """
@@ -357,6 +357,39 @@ def how_to_label(summary: Summary, file: str) -> tuple[str, str]:
 def rule_name(code: Any) -> str:
     """Name a rule; one of the user's own has the name of its class."""
     return RULE_NAMES.get(code, str(code))
+
+
+def audit_head(audit: Summary) -> str:
+    """Say what differs most for sure.
+
+    Examples
+    --------
+    >>> audit_head({"differences": []})
+    'No difference beyond chance'
+    """
+    if not audit["differences"]:
+        return "No difference beyond chance"
+    first = audit["differences"][0]
+    if "other" in first:
+        rate = RATE_NAMES[first["metric"].removesuffix("_difference")]
+        range_of = interval(first["low"], first["high"]).removesuffix("%")
+        return (
+            f"{rate} is {points(first['value'])} points ({range_of}) higher for "
+            f"{first['group']} than for {first['other']}"
+        )
+    shares = {}
+    for finding in audit["groups"]:
+        if finding["group"] == first["group"]:
+            shares[finding["metric"]] = share(finding["value"])
+    return (
+        f"{first['group']}: {shares['predicted_prevalence']} predicted positive, "
+        f"{shares['prevalence']} by the labels"
+    )
+
+
+def more_differences(n: int) -> str:
+    """Count the other differences that are more than chance."""
+    return f"and {counted(n, 'more difference')} beyond chance"
 
 
 def part_head(name: str, n: int | None = None) -> str:

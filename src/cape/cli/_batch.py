@@ -130,13 +130,11 @@ def predict(
         # A monitor of one batch.
         batch = summarise(source.name, prediction.sha256, examination)
         findings = _findings(monitor_summary([batch], level=level, provenance={}))
+    sample = "" if counts else _to_paste("sample", model, file, csv, **kept)
     output.give_and_judge(
-        batch_summary(examination, title=source.name),
+        {**batch_summary(examination, title=source.name), "sample": sample},
         partial(
-            words.predicted,
-            checked=came_back,
-            sample="" if counts else _to_paste("sample", model, file, csv, **kept),
-            verbose=output.verbose,
+            words.predicted, checked=came_back, sample=sample, verbose=output.verbose
         ),
         notes,
         conditions=conditions,
