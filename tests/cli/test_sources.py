@@ -4,6 +4,7 @@ import sqlite3
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 SOURCES = ["new.jsonl", "data.sqlite::new", "book.xlsx::new", "new", "new/*.parquet"]
@@ -182,3 +183,20 @@ def test_a_table_is_named_or_asked_for_and_the_query_is_one(
         "select age from 'new.csv'",
         says="query has no column",
     )
+
+
+def test_a_damaged_page_is_named_by_column_and_rows(refused, people_folder, tmp_path):
+    new = pd.read_csv(people_folder / "new.csv").head(300)
+    path = tmp_path / "new.parquet"
+    # Random digits, so that a page is long; three groups of rows.
+    new["age"] = np.random.default_rng(0).random(len(new))
+    new.to_parquet(path, row_group_size=100, compression=None)
+    column = pq.ParquetFile(path).metadata.row_group(1).column(list(new).index("age"))
+    content = bytearray(path.read_bytes())
+    start = column.dictionary_page_offset or column.data_page_offset
+    for place in range(start, start + 20):
+        content[place] ^= 0xA5
+    path.write_bytes(bytes(content))
+    model = people_folder / "m.cape"
+    says = ["new.parquet is damaged in column 'age'", "rows 101 to 200"]
+    refused("predict", model, path, "--out", tmp_path / "out.csv", says=says)
