@@ -264,7 +264,7 @@ def test_warnings_of_fit():
     assert wording.rows_are_repeated(4000, 5000) == (
         "4,000 of 5,000 rows occur more than once with the same label: intervals "
         "count every copy as a new row and will be too narrow. Leave out the copies, "
-        "or give each row once with its number as sample_weight."
+        "or give each row once with its count as sample_weight."
     )
 
 

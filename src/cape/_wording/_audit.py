@@ -104,7 +104,7 @@ GLOSSARY = [
         "False negative rate: of the rows whose label is positive, the share predicted "
         "negative.",
     ),
-    ("accuracy", "Share of rows predicted as their label says."),
+    ("accuracy", "Share of rows predicted correctly."),
     (
         "precision",
         "Of the rows predicted positive, the share whose label is positive.",

@@ -225,7 +225,7 @@ def frontier_repr(frontier: Frontier) -> str:
             f"{point.rule}: {frontier.criterion} {point.criterion:.3f}, "
             f"{frontier.value} {value:.3f}"
         )
-    head = f"{len(frontier.curve)} points; the rules lead to"
+    head = f"{len(frontier.curve)} points, and each rule"
     return _in_brackets("Frontier", lines, head)
 
 

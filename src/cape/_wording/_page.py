@@ -190,7 +190,7 @@ TEXTS = {
     "between": "The largest difference between two groups, by each measure",
     # Monitor
     "over time": "estimate, with its {level} interval",
-    "cross": "more changed than the share",
+    "cross": "more than the share changed",
     "training caption": "Share of positives in training: {share}",
     "batches caption": "Batches to act on come first; use groups not named",
     # Explorer

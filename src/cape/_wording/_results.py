@@ -401,7 +401,7 @@ def _of_wide_intervals(
         yield (
             f"too little is known about the prevalence of {_few(listed)}: the estimate "
             "rests on how rows with these scores turned out in training. Label some "
-            "rows; cape.examination.rows_needed computes whether more rows would do."
+            "rows; cape.examination.rows_needed says whether more rows would do."
         )
 
 
@@ -693,8 +693,8 @@ DRAWN_UNEQUALLY = (
 def few_rows(n_rows: int) -> str:
     """Say that a model adapts to what is no batch."""
     return (
-        f"predict adapts to the {counted(n_rows, 'row')} that it was given, which "
-        "tell no prevalence: served so, a row gets other answers than in its batch. "
+        f"predict adapts to the {counted(n_rows, 'row')} it was given, too few to "
+        "estimate a prevalence: a row may be decided otherwise than in its batch. "
         "Adapt to a whole batch, and predict with clf.freeze(adaptation)."
     )
 
@@ -702,8 +702,8 @@ def few_rows(n_rows: int) -> str:
 def borrowed_interval(quantifier: str) -> str:
     """Say whose interval stands beside the estimate of a quantifier from outside."""
     return (
-        f"{quantifier} has no interval of its own: the intervals are made from that of "
-        "the mean score (SPA), stretched to hold the estimate."
+        f"{quantifier} has no interval of its own: the intervals are those of the mean "
+        "score (SPA), stretched to contain the estimate."
     )
 
 
@@ -761,7 +761,7 @@ def rows_are_repeated(n_repeated: int, n_rows: int) -> str:
     return (
         f"{n_repeated:,} of {n_rows:,} rows occur more than once with the same label: "
         "intervals count every copy as a new row and will be too narrow. Leave out the "
-        "copies, or give each row once with its number as sample_weight."
+        "copies, or give each row once with its count as sample_weight."
     )
 
 

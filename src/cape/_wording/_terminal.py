@@ -762,7 +762,7 @@ def _proportional_equality(
     else:
         ends = interval(pair["low"], pair["high"])
         yield (
-            f"PE, largest for sure: {number(pair['value'])} ({ends}), "
+            f"Largest clear PE: {number(pair['value'])} ({ends}), "
             f"{names[pair['group']]} / {names[pair['other']]}."
         )
     without = []
@@ -872,11 +872,11 @@ OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} 
 # What only a user of Python can do, and what a user of the command line does instead.
 _PHRASES = {
     r"min_class_size=(\d+)": r"\1",
-    r"cape\.examination\.rows_needed computes": "cape rows-needed computes",
+    r"cape\.examination\.rows_needed says": "cape rows-needed says",
     r" cape\.examine\(\.\.\.\)\.columns has the details\.": "",
-    r", or give each row once with its number as sample_weight": "",
+    r", or give each row once with its count as sample_weight": "",
     r"\bFit with (?=--)": "Train with ",
-    r"^clf must have cape\.Scores as estimator": "MODEL must be of train --score",
+    r"^clf must have cape\.Scores as estimator": "MODEL must be from train --score",
     r"^Seed must be": "--seed must be",
     r"--jobs == 0 in Parallel has no meaning": "--jobs must not be 0.",
     r"^n_splits=\d+ cannot be greater than the number of members in each class": (

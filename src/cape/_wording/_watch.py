@@ -10,7 +10,7 @@ from cape._wording._terminal import Blocks, Styled, TextTable, interval
 
 NO_PROMISE = (
     "no false-alarm rate can be promised: the model scored its reference rows in folds "
-    "or was refitted. Use cape.Scores, cv='prefit' or one split to get the promise."
+    "or was refitted. With cape.Scores, cv='prefit' or one split it can."
 )
 
 _ALARMS = {
@@ -18,7 +18,7 @@ _ALARMS = {
     "changed": "the share of positives of {group} has changed",
     "broken": "the scores of {group} no longer fit any share of positives",
     "parity": "{group} and {other} differ by more than {tolerance} in how often they "
-    "are decided as positive",
+    "are decided positive",
     "fpr_gap": "the false positive rates of {group} and {other} differ by more than "
     "{tolerance}",
     "fnr_gap": "the false negative rates of {group} and {other} differ by more than "
@@ -34,7 +34,7 @@ LABEL = "Label 100 rows to be sure: {command}"
 def head(summary: Mapping[str, Any]) -> str:
     """Name the look, and say how far an alarm can be trusted."""
     if not summary["number"]:
-        return "No look yet."
+        return "No rows checked yet."
     look = f"look {summary['number']} ({summary['look']}), {rows_text(summary['rows'])}"
     if not summary["promises"]:
         return f"{look}. The rate of false alarms is not known."
