@@ -845,12 +845,13 @@ def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
 # ----------------------------------------------------------- parameters to options
 
 _SAME_NAMES = """
-author bins blank_means checked cost_fn cost_fp counts cv dask data_date debug decimal
-decision dialect drift drop drop_suspicious encoding fail_if force group jobs label
-learner level min_group_size min_share missing_groups missing_labels most note out paper
-pool positive positive_decision prediction prevalence quantifier report rows rule score
-scores seed separator small_groups source spread sql table threshold title tolerance
-state unknown unknown_groups verbose version width
+acknowledge ask author bins blank_means checked cost_fn cost_fp counts cv dask data_date
+debug decimal decision dialect drift drop drop_suspicious encoding fail_if force group
+jobs label learner level metrics min_group_size min_share missing_groups missing_labels
+most name note out paper pool positive positive_decision prediction prevalence
+quantifier reference report rows rule score scores seed separator small_groups source
+spread sql state table threshold title tolerance unknown unknown_groups verbose version
+width
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {

@@ -273,6 +273,8 @@ def expect_pe(
     -------
     dict from pair of groups to Estimate
     """
+    if not adapted:
+        return {}
     predicted = np.array([group.predicted_prevalence for group in adapted.values()])
     # Relative to a group without positives, any PE is possible.
     unknown = Estimate(float("nan"), 0.0, float("inf"))
