@@ -43,11 +43,10 @@ def test_json_holds_the_numbers_of_the_python_function(cape, base, scored, group
         values = {finding.group for finding in found.findings}
         names = {(race, sex): f"race {race} · sex {sex}" for race, sex in values}
     expected = found.to_dict(names)
-    observed = content["observed"]["cape"]
     assert (code, err) == (0, "")
     assert (content["level"], content["rows"]) == (0.8, 240)
-    assert observed["groups"] == expected["groups"]
-    assert observed["pairs"] == expected["pairs"]
+    assert content["groups"] == expected["groups"]
+    assert content["pairs"] == expected["pairs"]
     assert content["made"]["columns"]["groups"] == ", ".join(groups)
 
 
@@ -139,16 +138,15 @@ def test_one_person_neither_fails_nor_passes_and_is_never_the_worst(
     both = pd.concat([scored, people], ignore_index=True)
     both.to_csv(tmp_path / "people.csv", index=False)
     plain = json.loads(cape(*base, "--group", "race", "--json")[1])
-    worst = plain["observed"]["cape"]["worst"][metric]
+    worst = plain["worst"][metric]
     condition = ("--fail-if", f"{metric}>{worst['value'] + 0.01:.4f}")
     options = (*base[2:], "--group", "race", *condition)
     code, out, _ = cape("audit", tmp_path / "people.csv", *options, "--json")
     content = json.loads(out)
-    found = content["observed"]["cape"]
-    assert found["small_groups"] == ["one", "two"]
-    assert found["worst"][metric]["value"] == worst["value"]
+    assert content["small_groups"] == ["one", "two"]
+    assert content["worst"][metric]["value"] == worst["value"]
     assert code == 0
-    assert content["failed"] == []
+    assert content["breaches"] == []
     # Every ordered pair with one of the two people, and no pair without.
     assert len(content["left_out"]) == 10
     for left in content["left_out"]:
@@ -180,7 +178,7 @@ def test_fail_if_finds_just_those_beyond_the_limit(cape, base, scored):
         options += ["--fail-if", f"{metric} > {limit + 1:.4f}"]
     code, out, _ = cape(*base, *options)
     found = {}
-    for breach in json.loads(out)["failed"]:
+    for breach in json.loads(out)["breaches"]:
         places = found.setdefault(breach["condition"], {})
         places[breach["where"]] = breach["value"]
     assert code == 1
@@ -215,7 +213,7 @@ def test_other_words_separators_and_encodings_are_read(cape, base, tmp_path, sco
     plain = json.loads(cape(*base[:2], *columns)[1])
     assert code == 0
     assert content["made"]["columns"]["positive"] == "défaut"
-    assert content["observed"] == plain["observed"]
+    assert content["groups"] == plain["groups"]
 
 
 def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
@@ -224,7 +222,9 @@ def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
     report, page = tmp_path / "a.json", tmp_path / "a.html"
     base = (*base, "--group", "race")
     _, out, _ = cape(*base, "--report", report, "--json")
-    assert json.loads(out) == json.loads(report.read_text())
+    printed, written = json.loads(out), json.loads(report.read_text())
+    assert printed["pairs"] == written["observed"]["cape"]["pairs"]
+    assert printed["made"] == written["made"]
     refused(*base, "--report", report, says=[f"{report} exists already", "--force"])
     code, out, _ = cape(*base, "--report", report, "--level", 0.5, "--force")
     assert code == 0
@@ -269,7 +269,7 @@ def test_a_remark_goes_to_the_error_stream_and_leaves_json_alone(
     options = (*base[2:], "--group", "ward", "--json")
     code, out, err = cape("audit", tmp_path / "wards.csv", *options)
     assert code == 0
-    groups = {f["group"] for f in json.loads(out)["observed"]["cape"]["groups"]}
+    groups = {f["group"] for f in json.loads(out)["groups"]}
     assert groups == {"1", "2"}
     assert err.startswith("note: group column 'ward'") and err.count("\n") == 1
 
@@ -277,7 +277,7 @@ def test_a_remark_goes_to_the_error_stream_and_leaves_json_alone(
 def test_groups_can_be_listed_in_one_option(cape, base, scored):
     listed = cape(*base, "--group", "race, sex", "--json")
     apart = cape(*base, "--group", "race", "--group", "sex", "--json")
-    assert json.loads(listed[1])["observed"] == json.loads(apart[1])["observed"]
+    assert json.loads(listed[1])["groups"] == json.loads(apart[1])["groups"]
     assert json.loads(listed[1])["made"]["columns"]["groups"] == "race, sex"
 
 
@@ -303,7 +303,7 @@ def test_numbers_are_cut_into_groups(cape, base, tmp_path, scored):
     assert "'age' has 79 values" in err and "--bins age=38,57,76" in err
     code, out, err = cape(*groups, "--bins", "age=20,40,65", "--json")
     assert (code, err) == (0, "")
-    content = json.loads(out)["observed"]["cape"]["groups"]
+    content = json.loads(out)["groups"]
     rows = {one["group"]: one["rows"] for one in content if one["metric"] == "pd"}
     assert list(rows) == ["20-39", "40-64", "65+", "under 20"]
     assert sum(rows.values()) == 240 and rows["under 20"] == 8
@@ -319,4 +319,4 @@ def test_predictions_in_other_words_are_mapped(cape, base, tmp_path, scored):
     _, plain, _ = cape(*base, "--group", "race", "--json")
     code, out, _ = cape(*in_words, "--map", "high=1", "--map", "low=0", "--json")
     assert code == 0
-    assert json.loads(out)["observed"] == json.loads(plain)["observed"]
+    assert json.loads(out)["groups"] == json.loads(plain)["groups"]

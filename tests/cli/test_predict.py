@@ -221,9 +221,12 @@ def test_force_replaces_predictions_and_report(cape, refused, base, tmp_path):
     printed = json.loads(printed)
     assert code == 0
     assert len(pd.read_csv(out)) == 700
-    assert printed.pop("out") == str(out)
-    assert printed.pop("checked") is None
-    assert json.loads(report.read_text()) == printed
+    assert printed["out"] == str(out)
+    assert printed["checked"] is None
+    written = json.loads(report.read_text())
+    assert written["criteria"] == printed["criteria"]
+    # A program needs neither the numbers of pictures nor sentences.
+    assert len(report.read_text()) > 5 * len(json.dumps(printed))
 
 
 @pytest.mark.parametrize(
@@ -321,11 +324,11 @@ def test_a_rule_and_its_numbers_are_passed_on(cape, base):
     assert "Rule:" not in plain and price in plain
 
 
-def test_a_rule_says_with_which_probability_its_bound_is_met(cape, base):
+def test_a_rule_says_what_to_expect_of_its_criterion(cape, base):
     content = json.loads(cape(*base, "--rule", "equal_opportunity", "--json")[1])
-    [sentence] = content["aims"]
+    values = {one["criterion"]: one["value"] for one in content["criteria"]}
     _, out, _ = cape(*base, "--rule", "equal_opportunity")
-    assert " ".join(sentence.split()) in " ".join(out.split())
+    assert f": {values['equal_opportunity_difference']:.3f} " in out
 
 
 def test_the_training_file_is_noticed_by_its_bytes(cape, people_folder, tmp_path):

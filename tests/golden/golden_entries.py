@@ -656,6 +656,10 @@ def command_line() -> dict:
         done = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
         return json.loads(done.stdout)
 
+    def page_of(*arguments) -> dict:
+        run("predict", "m.cape", *arguments, "--report", "page.json", "--force")
+        return json.loads(Path("page.json").read_text(encoding="utf-8"))
+
     answers = {}
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         write_tables()
@@ -663,28 +667,26 @@ def command_line() -> dict:
         trained = run("train", "train.csv", *to_model, "--out", "m.cape")
         words = {"rows": "rows", "prevalence": "prevalence", "AUC": "auc"}
         answers |= under("train", of_groups(trained, words))
-        page = run("predict", "m.cape", "labelled.csv", "--out", "out.csv")
+        page = page_of("labelled.csv", "--out", "out.csv")
         answers |= under("predict", of_page(page))
-        page = run("predict", "m.cape", "drifted.csv", "--out", "drifted_out.csv")
+        page = page_of("drifted.csv")
         answers |= under("predict, drifted", of_page(page))
         drawn = run("sample", "m.cape", "new.csv", "--rows", "80", "--out", "s.csv")
         words = {"rows": "rows", "drawn": "drawn"}
         answers |= under("sample", of_groups(drawn, words))
         fill_in("s.csv", "filled.csv")
-        page = run(
-            *("predict", "m.cape", "new.csv", "--out", "checked.csv"),
-            *("--checked", "filled.csv"),
-        )
+        page = page_of("new.csv", "--checked", "filled.csv")
         answers |= under("checked", of_page(page))
         monitored = run("monitor", "m.cape", "new.csv", "drifted.csv")
         for entry in monitored["groups"]:
             for batch in entry["batches"]:
                 name = f"monitor, {batch['batch']}"
-                answers |= under(name, of_monitored([batch]))
+                in_group = {**entry, **batch}
+                answers |= under(name, of_monitored([in_group]))
         for entry in run("rows-needed", "m.cape", "--width", "0.3")["groups"]:
             answers |= under("rows needed", needed_words(entry))
         columns = ["--label", "y", "--prediction", "prediction", "--group", "group"]
-        audited = run("audit", "out.csv", *columns)["observed"]["cape"]
+        audited = run("audit", "out.csv", *columns)
         answers |= under("audit", of_findings(audited["groups"]))
         answers |= under("audit", of_findings(audited["pairs"]))
     return answers

@@ -356,7 +356,7 @@ def of_monitored(entries) -> dict:
 
 
 def of_page(content) -> dict:
-    """Return the numbers of ``cape predict --json``."""
+    """Return the numbers of ``cape predict --report page.json``."""
     answers = {
         "rows": content["rows"],
         "word": content["verdict"]["word"],

@@ -2,12 +2,11 @@
 
 Results go to standard output. Notes, progress bars and errors go to the error stream,
 so that ``cape ... --json`` can be piped. An error is one line, and never a traceback
-unless ``--debug`` asks for it.
+unless ``--debug`` asks for it; with ``--json`` it is an object on standard output, too.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +22,7 @@ from rich.text import Text
 from cape import __version__
 from cape._wording._notes import note_text
 from cape._wording._terminal import Styled, TextTable, in_options
+from cape.cli._json import give_json
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -122,7 +122,13 @@ def run(argv: list[str] | None = None) -> int:
     except Exception as error:
         if debug:
             raise
-        return _explain(error, arguments)
+        # By name, because click and typer both have such a class.
+        if type(error).__name__ == "NoArgsIsHelpError":  # typer has printed the help
+            return BAD_INPUT
+        told = explain(error, arguments)
+        if "--json" in arguments:
+            give_json("failed", {"error": told})
+        return told["exit_code"]
     if code == _STOPPED:
         aside.print("stopped.")
     if isinstance(code, int):
@@ -130,17 +136,27 @@ def run(argv: list[str] | None = None) -> int:
     return 0
 
 
-def _explain(error: Exception, arguments: list[str]) -> int:
-    """Print an error in one line and return the exit code."""
-    code = BAD_INPUT
-    # By name, because click and typer both have such a class.
-    if type(error).__name__ == "NoArgsIsHelpError":  # typer has printed the help
-        return code
+def explain(error: Exception, arguments: Iterable[str] = ()) -> dict[str, Any]:
+    """Print an error in one line on the error stream.
+
+    Parameters
+    ----------
+    error : Exception
+    arguments : iterable of str, default=()
+        Those of the command, if they may be wrong.
+
+    Returns
+    -------
+    dict
+        What ``--json`` says of it: ``code``, ``exit_code`` and ``message``.
+    """
+    code = "input"
     if hasattr(error, "format_message"):  # typer could not parse the arguments
         # Click may end with a question and a full stop: "Did you mean 'predict'?."
         fault = error.format_message().rstrip(".")
         end = "" if fault.endswith("?") else "."
         message = f"{fault}{end} See: {_help_command(arguments)}"
+        code = "usage"
     elif isinstance(error, OSError) and error.strerror and error.filename:
         # Without the number of an error of the system.
         message = f"{error.filename}: {error.strerror}."
@@ -151,12 +167,18 @@ def _explain(error: Exception, arguments: list[str]) -> int:
             f"unexpected {type(error).__name__}: {error}. Run again with --debug to "
             "see where."
         )
-        code = _BUG
-    _give_aside(f"error: {' '.join(message.split())}")
-    return code
+        code = "bug"
+    if isinstance(error, OSError):
+        code = "file"
+    elif isinstance(error, ImportError):
+        code = "package"
+    message = " ".join(message.split())
+    _give_aside(f"error: {message}")
+    exit_code = _BUG if code == "bug" else BAD_INPUT
+    return {"code": code, "exit_code": exit_code, "message": message}
 
 
-def _help_command(arguments: list[str]) -> str:
+def _help_command(arguments: Iterable[str]) -> str:
     """Return the call that prints the help of the command that was called."""
     commands = getattr(typer.main.get_command(app), "commands", {})
     # The first word that is no option is the command.
@@ -164,18 +186,6 @@ def _help_command(arguments: list[str]) -> str:
         if not argument.startswith("-"):
             return f"cape {argument} --help" if argument in commands else "cape --help"
     return "cape --help"
-
-
-def give_json(content: dict[str, Any]) -> None:
-    """Print JSON and nothing else.
-
-    Parameters
-    ----------
-    content : dict
-        NaN is an error: other programs could not read it.
-    """
-    # Not by rich, which wraps lines at the width of the terminal.
-    typer.echo(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False))
 
 
 def give(blocks: Iterable[str | Styled | TextTable]) -> None:

@@ -156,13 +156,17 @@ def audit(
         author=author,
         note=note,
     )
+    content = summary["observed"]["cape"]
     output.give_and_judge(
+        "audit",
         summary,
         partial(audited, verbose=output.verbose),
         notes,
         conditions=conditions,
         findings=_findings(summary),
-        key="failed",
+        **{
+            name: content[name] for name in ("groups", "pairs", "worst", "small_groups")
+        },
     )
 
 

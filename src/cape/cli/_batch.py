@@ -132,6 +132,7 @@ def predict(
         findings = _findings(monitor_summary([batch], level=level, provenance={}))
     sample = "" if counts else _to_paste("sample", model, file, csv, **kept)
     output.give_and_judge(
+        "predict",
         {**batch_summary(examination, title=source.name), "sample": sample},
         partial(
             words.predicted, checked=came_back, sample=sample, verbose=output.verbose
@@ -139,8 +140,8 @@ def predict(
         notes,
         conditions=conditions,
         findings=findings,
-        key="breaches",
         written={"predictions": out},
+        action=examination.action.to_dict(),
         out=None if out is None else str(out),
         checked=came_back,
     )
@@ -310,7 +311,7 @@ def rows_needed(
     said = _app.give_notes(notes)
     if as_json:
         content = {"width": width, "level": level, "groups": needs, "notes": said}
-        _app.give_json(content)
+        _app.give_json("rows-needed", content)
         return
     _app.give(words.rows_needed(needs, width, level, worst=prevalence is None))
 
@@ -377,7 +378,7 @@ def sample(
     said = _app.give_notes(notes)
     if as_json:
         content = {"out": str(out), "groups": groups, "enough": sampled.enough}
-        _app.give_json({**content, "notes": said})
+        _app.give_json("sample", {**content, "notes": said})
         return
     kept = {"missing_groups": missing_groups, "key_file": key_file, "checked": out}
     then = _to_paste("predict", model, file, csv, **kept, out=_PREDICTIONS)
@@ -480,12 +481,12 @@ def monitor(
     kept = {"missing_groups": missing_groups, "key_file": key_file, "out": _SHEET}
     sample = "" if counts else _to_paste("sample", model, last, csv, **kept)
     output.give_and_judge(
+        "monitor",
         summary,
         partial(words.monitored, sample=sample, verbose=output.verbose),
         notes,
         conditions=conditions,
         findings=_findings(summary),
-        key="breaches",
         incomplete=bool(errors),
     )
 

@@ -142,11 +142,11 @@ class BiasTable:
                     where = f"{name}, {row['category']}"
                     findings.append(Finding("impact_ratio", where, row["impact_ratio"]))
         output.give_and_judge(
+            "ll144",
             summary,
             impact_shown,
             notes,
             conditions=conditions,
             findings=findings,
-            key="failed",
             written={"table": self.out},
         )

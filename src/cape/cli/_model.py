@@ -53,7 +53,7 @@ def info(model: Model, key_file: KeyFile = None, as_json: Json = False) -> None:
 
     content = describe_file(model, key=key_file)
     if as_json:
-        give_json(content)
+        give_json("info", content)
         return
     for name, value in model_facts(content).items():
         # A terminal shows long facts on several lines; a pipe gets one line a fact.

@@ -17,14 +17,8 @@ import typer
 from cape._io import check_report
 from cape._tables import Source
 from cape._wording._terminal import Blocks, breach_text, left_out_texts
-from cape.cli._app import (
-    BAD_INPUT,
-    give,
-    give_json,
-    give_line,
-    give_notes,
-    give_path,
-)
+from cape.cli._app import BAD_INPUT, explain, give, give_line, give_notes, give_path
+from cape.cli._json import give_json
 from cape.cli._options import Force, Json, Report, Verbose, check_files
 
 _COMPARISONS = {
@@ -218,6 +212,7 @@ class Output:
 
     def give(
         self,
+        name: str,
         summary: dict[str, Any],
         show: Callable[[dict[str, Any]], Blocks],
         notes: Iterable[Any],
@@ -230,6 +225,8 @@ class Output:
 
         Parameters
         ----------
+        name : str
+            The definition in ``schema.json`` of what ``--json`` prints.
         summary : dict
             From a ``_summary`` function of `cape.report`.
         show : callable
@@ -251,27 +248,31 @@ class Output:
             except Exception as error:
                 failure = error
         if self.as_json:
-            give_json(summary | more)
-        else:
-            give(show(summary))
-            for name, path in (written or {}).items():
-                if path is not None:
-                    give_path(name, path)
+            if failure is None:
+                give_json(name, summary | more)
+                return
+            told = explain(failure)
+            give_json(name, summary | more | {"error": told})
+            raise typer.Exit(told["exit_code"])
+        give(show(summary))
+        for what, path in (written or {}).items():
+            if path is not None:
+                give_path(what, path)
         # Hours of work are not lost with a page: the result is printed all the same.
         if failure is not None:
             raise failure
-        if self.report is not None and not self.as_json:
+        if self.report is not None:
             give_path("report", self.report)
 
     def give_and_judge(
         self,
+        name: str,
         summary: dict[str, Any],
         show: Callable[[dict[str, Any]], Blocks],
         notes: Iterable[Any],
         *,
         conditions: list[Condition],
         findings: list[Finding],
-        key: str,
         incomplete: bool = False,
         **more: Any,
     ) -> None:
@@ -279,22 +280,20 @@ class Output:
 
         Parameters
         ----------
-        summary, show, notes, **more
+        name, summary, show, notes, **more
             See `give`.
         conditions : list of Condition
             Those of ``--fail-if``.
         findings : list of Finding
-            The values that they are checked against.
-        key : str
-            Where report and JSON hold the conditions that were met. What could not be
-            checked is in ``left_out``.
+            The values that they are checked against. Report and JSON hold what was
+            met in ``breaches``, and what could not be checked in ``left_out``.
         incomplete : bool, default=False
             Whether an input could not be read: the exit code is 2 then.
         """
         breaches, left_out = judge(conditions, findings)
         # The page shows what failed, too: whoever reads it did not see the terminal.
-        summary = {**summary, key: breaches, "left_out": left_out}
-        self.give(summary, show, notes, **more)
+        summary = {**summary, "breaches": breaches, "left_out": left_out}
+        self.give(name, summary, show, notes, **more)
         # With --json they are in the JSON.
         if not self.as_json:
             for line in [*left_out_texts(left_out), *map(breach_text, breaches)]:

@@ -270,7 +270,7 @@ def train(
     said = give_notes(notes)
     content = model.details | {"fingerprint": model.clf.fingerprint_}
     if as_json:
-        give_json(content | {"out": str(out), "notes": said})
+        give_json("train", content | {"out": str(out), "notes": said})
         return
     give(trained(content, by_default=not positive))
     give_path("model", out)

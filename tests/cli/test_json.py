@@ -1,0 +1,108 @@
+"""What ``--json`` prints: one object, by the schema of the command."""
+
+import json
+from importlib.resources import files
+
+import pandas as pd
+import pytest
+from jsonschema import Draft202012Validator
+
+SCHEMA = json.loads(files("cape.cli").joinpath("schema.json").read_text("utf-8"))
+AUDIT = "audit scored.csv --label y --prediction yhat --group race"
+CALLS = {
+    "train": "train train.csv --label y --group race --learner logistic --out n.cape",
+    "info": "info m.cape",
+    "predict": "predict m.cape new.csv --out p.csv",
+    "predict, no labels": "predict m.cape unlabelled.csv --rule equal_opportunity",
+    "predict, a fault": "predict m.cape broken.csv --fail-if fault --fail-if pd>0",
+    "predict, checked": "predict m.cape new.csv --checked checked.csv",
+    "rows-needed": "rows-needed m.cape",
+    "rows-needed, a file": "rows-needed m.cape new.csv --width 0.001",
+    "sample": "sample m.cape new.csv --rows 20 --out s.csv",
+    "monitor": "monitor m.cape new.csv broken.csv few.csv --fail-if moved>=0",
+    "audit": AUDIT,
+    "audit, few rows": AUDIT.replace("scored", "people") + " --fail-if pe>0",
+    "ll144": "audit scored.csv --table ll144 --prediction yhat --group race",
+    "ll144, scores": "audit scored.csv --table ll144 --score age --group race",
+    "failed": "predict m.cape nowhere.csv",
+    "failed, usage": "predict m.cape new.csv --no-such-option",
+    "failed, input": "predict m.cape new.csv --level 2",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, people_folder):
+    folder = tmp_path_factory.mktemp("json")
+    for name in ("m.cape", "train.csv", "new.csv"):
+        (folder / name).write_bytes((people_folder / name).read_bytes())
+    new = pd.read_csv(folder / "new.csv")
+    new.drop(columns="y").to_csv(folder / "unlabelled.csv", index=False)
+    new.assign(age=new["age"] * 365).to_csv(folder / "broken.csv", index=False)
+    new.head(5).to_csv(folder / "few.csv", index=False)
+    scored = new.assign(age=range(len(new)), yhat=new["age"] > new["age"].median())
+    scored = scored.astype({"yhat": int})
+    scored.to_csv(folder / "scored.csv", index=False)
+    scored.head(15).to_csv(folder / "people.csv", index=False)
+    return folder
+
+
+def refuse_constant(name):
+    raise AssertionError(f"{name} is no JSON")
+
+
+def faults_of(answer, name):
+    """What is wrong with an answer by the definition of the command."""
+    whole = {**SCHEMA, "$ref": f"#/$defs/{name}"}
+    del whole["oneOf"]
+    return [error.message for error in Draft202012Validator(whole).iter_errors(answer)]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_answer_is_what_the_schema_says(cape, folder, work_in, name):
+    work_in(folder)
+    if name == "predict, checked":
+        cape("sample", "m.cape", "new.csv", "--rows", 60, "--out", "drawn.csv")
+        sheet, new = pd.read_csv("drawn.csv"), pd.read_csv("new.csv")
+        sheet["y"] = new["y"].to_numpy()[sheet["cape_row"] - 1]
+        sheet.to_csv("checked.csv", index=False)
+    code, out, err = cape(*CALLS[name].split(), "--json")
+    answer = json.loads(out, parse_constant=refuse_constant)
+    assert faults_of(answer, name.partition(",")[0]) == []
+    assert Draft202012Validator(SCHEMA).is_valid(answer)
+    if "error" in answer:
+        assert code == answer["error"]["exit_code"] == 2
+        assert err == f"error: {answer['error']['message']}\n"
+    else:
+        assert code == int(bool(answer.get("breaches")))
+
+
+def test_the_schema_is_one():
+    Draft202012Validator.check_schema(SCHEMA)
+    commands = [one["$ref"].rpartition("/")[2] for one in SCHEMA["oneOf"]]
+    assert {name.partition(",")[0] for name in CALLS} == set(commands)
+
+
+def test_a_result_whose_page_cannot_be_written_is_still_one_object(
+    cape, folder, tmp_path, monkeypatch
+):
+    def fail(*arguments, **settings):
+        raise OSError("no room")
+
+    monkeypatch.setattr("cape.report.write_report", fail)
+    call = ("monitor", folder / "m.cape", folder / "new.csv", "--json")
+    code, out, err = cape(*call, "--report", tmp_path / "r.html")
+    answer = json.loads(out)
+    assert faults_of(answer, "monitor") == []
+    assert (code, answer["error"]["code"]) == (2, "file")
+    assert err == "error: no room\n"
+
+
+def test_a_mistake_in_cape_has_a_code_of_its_own(cape, folder, monkeypatch):
+    def fail(path, key):
+        raise KeyError("x")
+
+    monkeypatch.setattr("cape.files._model.describe_file", fail)
+    code, out, _ = cape("info", folder / "m.cape", "--json")
+    answer = json.loads(out)
+    assert faults_of(answer, "failed") == []
+    assert (code, answer["error"]["code"]) == (3, "bug")
