@@ -141,7 +141,6 @@ def predict(
         conditions=conditions,
         findings=findings,
         written={"predictions": out},
-        action=examination.action.to_dict(),
         out=None if out is None else str(out),
         checked=came_back,
     )

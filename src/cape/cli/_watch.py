@@ -132,7 +132,7 @@ def watch(
     if metrics is not None:
         _write(metrics, metrics_text(watched))
     summary = watch_summary(watched, provenance=file_provenance(loaded))
-    output.give(summary, lambda shown: words.watched(shown, command), notes)
+    output.give("watch", summary, lambda shown: words.watched(shown, command), notes)
     names = [Question.parse(alarm["question"]).name for alarm in watched.alarms]
     if any(name in fatal or not fatal for name in names):
         raise typer.Exit(1)
