@@ -92,7 +92,7 @@ def test_the_difference_that_is_sure_comes_first_and_its_labels_beside_it(
     _, out, _ = cape("audit", tmp_path / "f.csv", *columns)
     assert out.startswith("many: 0.310 predicted positive, 0.450 by the labels: 0.140 ")
     content = json.loads(cape("audit", tmp_path / "f.csv", *columns, "--json")[1])
-    first = content["observed"]["cape"]["differences"][0]
+    first = content["differences"][0]
     assert (first["metric"], first["group"]) == ("pd", "many")
 
 

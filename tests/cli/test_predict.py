@@ -308,7 +308,7 @@ def test_drift_is_passed_on(cape, changed, people_model):
         assert group["held_back"] == 0
 
 
-def test_a_rule_and_its_numbers_are_passed_on(cape, base):
+def test_a_rule_and_its_numbers_are_passed_on(cape, base, tmp_path):
     content = json.loads(cape(*base, "--rule", "demographic_parity", "--json")[1])
     assert content["rule"]["name"] == "demographic_parity"
     shares = [group["predicted_prevalence"] for group in content["groups"]]
@@ -318,8 +318,8 @@ def test_a_rule_and_its_numbers_are_passed_on(cape, base):
     assert content["rule"] == {"name": "accuracy", "cost_fp": 2.0, "cost_fn": 3.0}
     assert "Rule: accuracy, cost_fp 2, cost_fn 3." in cape(*base, *options)[1]
     # The paper's rule bounds nothing; like any other it has a price.
-    _, plain, _ = cape(*base)
-    own = json.loads(cape(*base, "--json")[1])["frontiers"]["rules"][-1]
+    _, plain, _ = cape(*base, "--report", tmp_path / "r.json")
+    own = json.loads((tmp_path / "r.json").read_text())["frontiers"]["rules"][-1]
     price = f"Expect {own['accuracy']:.2f} ({own['low']:.2f}-{own['high']:.2f}) of"
     assert "Rule:" not in plain and price in plain
 

@@ -165,7 +165,8 @@ def audit(
         conditions=conditions,
         findings=_findings(summary),
         **{
-            name: content[name] for name in ("groups", "pairs", "worst", "small_groups")
+            name: content[name]
+            for name in ("differences", "groups", "pairs", "worst", "small_groups")
         },
     )
 
