@@ -173,7 +173,7 @@ def test_what_the_labels_say_is_the_audit_of_the_predictions_written(
     value = expected.table()["value"]
     rows = [row for row in read_rows(out, "blue", "green") if row[1] == "CAPE"]
     for name, _, *cells in rows:
-        metrics = ("fpr", "fnr", "accuracy", "prevalence", "pd")
+        metrics = ("prevalence", "predicted_prevalence", "pd", "fpr", "fnr", "accuracy")
         assert cells == [f"{value[name, metric]:.3f}" for metric in metrics]
     pairs = [observed[who]["worst"]["pe"]["value"] for who in ("cape", "unadapted")]
     right = (p["y"] == p["prediction"]).mean()
