@@ -210,12 +210,14 @@ def summaries_of():
     from cape.report._batch import batch_summary
     from cape.report._model import explorer_summary, file_provenance
     from cape.report._monitor import monitor_summary
+    from cape.report._watch import watch_summary
 
     return SimpleNamespace(
         batch=batch_summary,
         audit=audit_summary,
         explorer=explorer_summary,
         monitor=monitor_summary,
+        watch=watch_summary,
         provenance=file_provenance,
     )
 

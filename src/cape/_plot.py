@@ -801,6 +801,6 @@ def watched(frame: pd.DataFrame, *, width: int = 480) -> Any:
         .transform_filter("datum.alarm != ''"),
     ]
     chart = alt.layer(*layers, data=drawn).properties(width=width, height=90)
-    header = alt.Header(labelAngle=0, labelAlign="left", labelFontSize=12)
+    header = alt.Header(labelAngle=0, labelAlign="left", labelLimit=60)
     rows = alt.Row("group:N", sort=None, title=None, header=header)
     return _with_title(chart.facet(row=rows), None, "", left_out)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier
+from cape import CapeClassifier, Watch
 from cape.examination import examine
 from cape.files import (
     count_file,
@@ -118,7 +118,19 @@ def make_summaries(model, names, folder, summaries_of):
         "explorer": summaries_of.explorer(model.clf, provenance=provenance),
         "audit": make_audit(names, folder / "scored.csv", summaries_of),
         "monitor": summaries_of.monitor(monitored, level=0.95, provenance=provenance),
+        "watch": summaries_of.watch(
+            watch_files(model, paths), provenance=provenance, command="cape sample"
+        ),
     }
+
+
+def watch_files(model, paths):
+    """A watch that has looked at every file; its model promises nothing."""
+    with pytest.warns(UserWarning, match="promised"):
+        watch = Watch(model.clf, ["moved>0", "broken", "parity>0"])
+    for path in paths:
+        watch.look(model.clf.evidence(pd.read_csv(path)[["x", "u", "z"]]), path.name)
+    return watch
 
 
 def examine_sample(model, path):

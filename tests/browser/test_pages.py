@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 BATCHES = ("batch", "fault", "drift", "frame", "labels", "refuted")
 PAGES = [
     kind + size
-    for kind in (*BATCHES, "explorer", "audit", "monitor")
+    for kind in (*BATCHES, "explorer", "audit", "monitor", "watch")
     for size in ("", " of ten")
 ]
 EXPLORERS = ["explorer", "explorer of ten"]

@@ -82,6 +82,7 @@ HEADINGS = {
     "audit": "Audit",
     "ll144": "Selection rates and impact ratios",
     "monitor": "Monitor",
+    "watch": "Watch",
     "explorer": "Explorer",
 }
 """Kinds of pages."""
@@ -215,6 +216,8 @@ PARTS = {
     "words": "In plain words",
     "batches": "Every batch, group by group",
     "other groups": "Share of positives over time, other groups",
+    "questions": "What was asked",
+    "looks": "Every look, group by group",
     "explorer": "Move the shares of positives",
     "glossary": "What the words mean",
     "checks": "Checks that failed",
@@ -269,6 +272,8 @@ def lede(summary: Summary) -> str:
         return (
             f"{counted(len(summary['batches']), 'batch', 'batches')}, {groups}, {text}"
         )
+    if kind == "watch":
+        return f"Look {summary['number']}, {text}"
     name = summary["rule"]["name"]
     return f"{text} Aim: {_ASKED.get(name, name)}."
 

@@ -131,7 +131,9 @@ def watch(
     save_watch(watched, state)
     if metrics is not None:
         _write(metrics, metrics_text(watched))
-    summary = watch_summary(watched, provenance=file_provenance(loaded))
+    summary = watch_summary(
+        watched, provenance=file_provenance(loaded), command=command
+    )
     output.give("watch", summary, lambda shown: words.watched(shown, command), notes)
     names = [Question.parse(alarm["question"]).name for alarm in watched.alarms]
     if any(name in fatal or not fatal for name in names):

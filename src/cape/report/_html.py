@@ -28,6 +28,7 @@ from cape.examination._action import CODES
 from cape.report._batch import WIDTHS, batch_summary
 from cape.report._monitor import monitor_pictures
 from cape.report._pictures import batch_pictures
+from cape.report._watch import watch_context
 from cape.rules._bounded import bounds_of
 
 _MOST_ROWS = 12
@@ -163,6 +164,7 @@ _CONTEXTS: dict[str, Callable[[Summary], Summary]] = {
     "batch": _batch_context,
     "monitor": _monitor_context,
     "audit": _audit_context,
+    "watch": watch_context,
 }
 
 
