@@ -22,8 +22,8 @@ def reading(model, batch, folder):
     return {
         "info": ["info", model],
         "explore": ["explore", model, "--out", folder / "explore.html"],
-        "predict": ["predict", model, batch, "--json"],
-        "monitor": ["monitor", model, batch, "--json"],
+        "predict": ["predict", model, batch],
+        "monitor": ["monitor", model, batch],
         "rows-needed": ["rows-needed", model],
         "sample": ["sample", model, batch, "--rows", 20, "--out", folder / "s.csv"],
     }
