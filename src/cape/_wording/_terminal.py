@@ -762,7 +762,7 @@ def _proportional_equality(
     else:
         ends = interval(pair["low"], pair["high"])
         yield (
-            f"Largest clear PE: {number(pair['value'])} ({ends}), "
+            f"PE of the worst pair: {number(pair['value'])} ({ends}), "
             f"{names[pair['group']]} / {names[pair['other']]}."
         )
     without = []
