@@ -55,7 +55,7 @@ RATE_HEADINGS = {
 """Rates of which a page has a picture."""
 
 IN_NOTEBOOKS = {
-    "predicted_prevalence": "called positive",
+    "predicted_prevalence": "predicted positive",
     "prevalence": "positive",
     "pd": "PD",
     "fpr": "FPR",
@@ -164,7 +164,7 @@ def audit_title(n_groups: int, level: float) -> str:
 
 def shares_title(level: float) -> str:
     """Return the title of the picture of an audit."""
-    return f"Called positive and positive, with {level_text(level)} intervals"
+    return f"Predicted positive and positive, with {level_text(level)} intervals"
 
 
 def value_text(finding: Finding) -> str:
@@ -384,8 +384,8 @@ def _wronged(audit: Audit, names: Names, rate: str) -> str:
 def left_out_groups(names: list[str], fewest_rows: int) -> str:
     """Say which groups are too small for the worst pair."""
     return (
-        f"Pairs with {joined(names)} are left out: a group of fewer than "
-        f"{fewest_rows} rows says too little."
+        f"Pairs with {joined(names)} are left out: groups of fewer than "
+        f"{fewest_rows} rows are too small to compare."
     )
 
 
