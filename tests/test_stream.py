@@ -20,6 +20,9 @@ from cape import CapeClassifier
 from cape.datasets import make_synthetic
 from cape.stream import RollingCape
 
+# Rows are compared with the same rows as batches of their own.
+pytestmark = pytest.mark.filterwarnings("ignore:predict adapts to the")
+
 TRAIN = make_synthetic(400, random_state=0)
 NEW = make_synthetic(240, prevalences=(0.2, 0.8), random_state=1)
 X, y = NEW.data.to_numpy(), NEW.target.to_numpy()
