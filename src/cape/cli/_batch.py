@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -130,7 +128,7 @@ def predict(
         # A monitor of one batch.
         batch = summarise(source.name, prediction.sha256, examination)
         findings = _findings(monitor_summary([batch], level=level, provenance={}))
-    sample = "" if counts else _to_paste("sample", model, file, csv, **kept)
+    sample = "" if counts else options.to_paste("sample", model, file, csv, **kept)
     output.give_and_judge(
         "predict",
         {**batch_summary(examination, title=source.name), "sample": sample},
@@ -380,7 +378,7 @@ def sample(
         _app.give_json("sample", {**content, "notes": said})
         return
     kept = {"missing_groups": missing_groups, "key_file": key_file, "checked": out}
-    then = _to_paste("predict", model, file, csv, **kept, out=_PREDICTIONS)
+    then = options.to_paste("predict", model, file, csv, **kept, out=_PREDICTIONS)
     _app.give_path("rows to label", out)
     _app.give(words.sampled(groups, loaded.columns.label, sampled.enough, then))
 
@@ -478,7 +476,7 @@ def monitor(
     summary = monitor_summary(monitored, level=level, provenance=provenance)
     last = None if csv.sql is not None else paths[-1]
     kept = {"missing_groups": missing_groups, "key_file": key_file, "out": _SHEET}
-    sample = "" if counts else _to_paste("sample", model, last, csv, **kept)
+    sample = "" if counts else options.to_paste("sample", model, last, csv, **kept)
     output.give_and_judge(
         "monitor",
         summary,
@@ -492,17 +490,6 @@ def monitor(
 
 _SHEET = "to_label.csv"
 _PREDICTIONS = "predictions.csv"
-
-
-def _to_paste(name: str, model: Path, file: Any, csv: options.Csv, **given: Any) -> str:
-    """Write a command on the same model and file, ready to be pasted into a shell."""
-    arguments = ["cape", name, model]
-    if file is not None:
-        arguments.append(file)
-    for parameter, value in (asdict(csv) | given).items():
-        if value is not None:
-            arguments += [words.OPTIONS[parameter], value]
-    return shlex.join(map(str, arguments))
 
 
 def _files(paths: list[Path]) -> list[Path]:

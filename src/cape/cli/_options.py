@@ -7,9 +7,10 @@ A bundle is a dataclass whose fields are options. A command takes it as a parame
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -19,6 +20,7 @@ from typer.core import TyperCommand
 
 from cape._io import check_apart, check_free
 from cape._tables import Dialect, Query, Source, open_table, source_files
+from cape._wording._terminal import OPTIONS
 from cape.cli._app import app
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
@@ -525,6 +527,17 @@ def parse_bins(texts: list[str] | None) -> dict[str, list[float]]:
         except ValueError:
             raise ValueError(f"--bins must be {form}, got {edges!r}.") from None
     return bins
+
+
+def to_paste(name: str, model: Path, file: Any, csv: Csv, **given: Any) -> str:
+    """Write a command on the same model and file, ready to be pasted into a shell."""
+    arguments = ["cape", name, model]
+    if file is not None:
+        arguments.append(file)
+    for parameter, value in (asdict(csv) | given).items():
+        if value is not None:
+            arguments += [OPTIONS[parameter], value]
+    return shlex.join(map(str, arguments))
 
 
 def check_files(

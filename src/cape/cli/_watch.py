@@ -127,7 +127,9 @@ def watch(
                 on_rows=on_rows,
             )
         if not counts:
-            command = f"cape sample {model} {source} --rows 100 --out to_check.csv"
+            command = options.to_paste(
+                "sample", model, file, csv, rows=100, out="to_check.csv"
+            )
     save_watch(watched, state)
     if metrics is not None:
         _write(metrics, metrics_text(watched))

@@ -439,7 +439,8 @@ def parse_header(parts: dict[str, bytes], path: str | Path) -> dict[str, Any]:
     if type(version) is not int or version != _FORMAT_VERSION:
         raise not_a_model_file(
             path,
-            f"its format is version {version!r}, this cape reads {_FORMAT_VERSION}.",
+            f"its format is version {version!r}, this cape reads {_FORMAT_VERSION}. "
+            "Train the model again, or use the cape that wrote it.",
         )
     for name, type_ in _ENTRIES.items():
         if not isinstance(header.get(name), type_):
