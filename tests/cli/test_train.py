@@ -233,6 +233,8 @@ def test_a_model_that_you_have_is_used_as_it_is(cape, table, tmp_path):
 
 def test_columns_of_a_model_that_you_have_are_checked(refused, base, table):
     refused(*base, "--decision", "w", says="score must")
+    refused(*base, "--score", "x", says="--learner")
+    base = base[: base.index("--learner")]
     refused(*base, "--score", "nowhere", says="nowhere")
     wrong = ("--score", "x", "--decision", "sex", "--positive-decision", "maybe")
     refused(*base, *wrong, "--positive", "default", says=["'maybe'", "'f'", "'m'"])

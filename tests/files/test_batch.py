@@ -113,17 +113,18 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
         cut = group_model.training_cut / 2**32
         unadapted[rows] = np.mean(by_learner, axis=0) > cut
 
-    prepared_rows = []
+    scored_rows = []
     GroupModel = type(group_model)
-    plain = GroupModel.prepare
+    plain = GroupModel.score
     monkeypatch.setattr("cape.files._scan.available_threads", lambda: 2)
-    monkeypatch.setattr(
-        GroupModel,
-        "prepare",
-        lambda self, X: prepared_rows.append(len(X)) or plain(self, X),
-    )
+
+    def score(self, rows, **models):
+        scored_rows.append(len(rows))
+        return plain(self, rows, **models)
+
+    monkeypatch.setattr(GroupModel, "score", score)
     found = predict_file(model, tmp_path / "new.csv", tmp_path / "out.csv", rows=100)
-    assert sum(prepared_rows) == found.rows == 700
+    assert sum(scored_rows) == found.rows == 700
     out = pd.read_csv(tmp_path / "out.csv")
     np.testing.assert_allclose(out["probability"], probability, atol=1e-8)
     for counted, called in (
@@ -203,16 +204,16 @@ def test_a_file_that_changes_between_the_passes(tmp_path, people_model, new, ord
 def test_an_error_in_one_of_two_threads_leaves_no_file(
     tmp_path, people_folder, people_model, monkeypatch, notes
 ):
-    def fail_in_the_middle(self, X):
-        seen.append(len(X))
+    def fail_in_the_middle(self, rows, **models):
+        seen.append(len(rows))
         if len(seen) == 5:
             raise RuntimeError("no more")
         warnings.warn("odd", stacklevel=1)
-        return plain(self, X)
+        return plain(self, rows, **models)
 
     GroupModel = type(people_model.clf.models_["blue"])
-    seen, plain = [], GroupModel.prepare
-    monkeypatch.setattr(GroupModel, "prepare", fail_in_the_middle)
+    seen, plain = [], GroupModel.score
+    monkeypatch.setattr(GroupModel, "score", fail_in_the_middle)
     monkeypatch.setattr("cape.files._scan.available_threads", lambda: 2)
     path = people_folder / "new.csv"
     with pytest.raises(RuntimeError, match="no more"):

@@ -54,7 +54,7 @@ def names():
 
 
 def test_the_table_of_tolerances_is_what_the_code_above_it_computes(names):
-    rows = table_below("## How much of it")
+    rows = table_below("## How equal: tolerance")
     assert len(rows) == len(names["accuracies"])
     for tolerance, difference, accuracy in rows:
         key = float(tolerance)
@@ -64,7 +64,7 @@ def test_the_table_of_tolerances_is_what_the_code_above_it_computes(names):
 
 def test_the_arithmetic_of_two_aims_is_right():
     shares = []
-    rows = table_below("## Why two of them cannot both be had")
+    rows = table_below("## Why you cannot have two at once")
     for _, *numbers in rows:
         prevalence, tpr, fpr, share, precision = map(float, numbers)
         expected = prevalence * tpr + (1 - prevalence) * fpr

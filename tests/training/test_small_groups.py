@@ -203,7 +203,7 @@ def test_a_hundred_labels_are_few_for_eight_groups():
 
     few = drawn(100)
     assert few.enough == 8 * 40
-    assert "320 would tell" in repr(few)
+    assert "320" in repr(few)
     assert drawn(few.enough).enough == few.enough
 
 
