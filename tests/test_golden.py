@@ -33,10 +33,6 @@ OF_BOOSTED_TREES = {
 }
 GROWN_BY = "1.9."
 
-# Learners that stop once their steps are small stop elsewhere on other processors, and
-# with few rows the third digit shows it.
-STOPPED_BY_STEPS = {"defaults, four groups", "recommend"}
-
 
 @pytest.fixture(scope="module")
 def same_arithmetic():
@@ -61,7 +57,6 @@ def test_answers_are_those_of_the_golden_file(name, same_arithmetic):
         # To the last bit.
         assert made == expected
         return
-    tolerance = 0.02 if name in STOPPED_BY_STEPS else 2e-7
     for key, value in expected.items():
         if "# " in key:
             # A hash of many numbers, in all their bits.
@@ -69,7 +64,7 @@ def test_answers_are_those_of_the_golden_file(name, same_arithmetic):
         if isinstance(value, str) or value is None:
             assert made[key] == value, key
         else:
-            assert made[key] == pytest.approx(value, abs=tolerance), key
+            assert made[key] == pytest.approx(value, abs=2e-7), key
 
 
 def test_every_entry_is_made_by_somebody():

@@ -370,9 +370,6 @@ def of_page(content) -> dict:
     for entry in content["histograms"]:
         answers[f"histogram of {entry['group']}: batch"] = entry["batch"]
         answers[f"histogram of {entry['group']}: mixture"] = entry["mixture"]
-    for curve in content["frontiers"]["curves"]:
-        accuracies = [point["accuracy"] for point in curve["points"]]
-        answers[f"frontier of {curve['criterion']}: accuracies"] = accuracies
     if content["observed"] is not None:
         for name in ("cape", "unadapted"):
             counted = content["observed"][name]

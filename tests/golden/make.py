@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 import tempfile
 import warnings
 from pathlib import Path
 from typing import NamedTuple
+
+# As in the tests, see conftest.py.
+os.environ["OPENBLAS_CORETYPE"] = "Haswell"
 
 import numpy as np
 import pandas as pd
