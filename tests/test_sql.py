@@ -355,6 +355,7 @@ class Spark(DuckDB):
         settings = {
             "spark.sql.session.timeZone": "UTC",
             "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.timestampType": "TIMESTAMP_NTZ",
         }
@@ -465,3 +466,18 @@ def test_counts_must_be_whole_and_of_the_model(counted):
     twice = sql.evidence(clf, pd.concat([counts, counts]))
     once = clf.evidence(frame)
     assert twice == once + once
+
+
+def test_eleven_group_columns_keep_their_order():
+    random = np.random.default_rng(0)
+    y = random.random(300) < 0.4
+    names = [f"g{place}" for place in range(11)]
+    frame = pd.DataFrame({"p": random.beta(2 + y, 3 - y)})
+    first = random.random(300) < 0.3
+    for place, name in enumerate(names):
+        frame[name] = np.where(first, f"a{place}", f"b{place}")
+    clf = CapeClassifier(Scores("p"), group_columns=names).fit(frame, y)
+    with duckdb.connect() as connection:
+        connection.register("batch", frame)
+        counts = connection.execute(sql.query(clf, "batch")).df()
+    assert sql.evidence(clf, counts) == clf.evidence(frame)

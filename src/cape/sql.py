@@ -524,7 +524,9 @@ def _groups(clf: Any, frame: Any) -> Groups:
             f"{frame['n'][frame['part'] == 0].sum()}. Leave these rows out of the "
             "table, or let CapeClassifier make them a group: missing_groups='group'."
         )
-    groups = check_groups(frame[sorted(names)], "counts", clf.missing_groups)
+    # As they were named: group_10 comes after group_2.
+    names.sort(key=lambda name: (len(name), name))
+    groups = check_groups(frame[names], "counts", clf.missing_groups)
     # Databases without truth values have 1 for True.
     known = {key: key for key in clf.groups_}
     return Groups(groups.codes, [known.get(key, key) for key in groups.keys])
