@@ -120,7 +120,9 @@ class Stream:
         chances["changed"] = ever(z**2, 1, size)
         size = np.add(*self.reference.sizes)
         d = cells.shape[-1] - 2
-        chances["broken"] = ever(self.reference.misfit(cells), d, size)
+        enough = cells.sum(-1) >= 16 * cells.shape[-1]
+        misfit = np.where(enough, self.reference.misfit(cells), 0.0)
+        chances["broken"] = ever(misfit, d, size)
         if self.rows >= self.least:
             # The rows of each look by themselves, as if nobody had looked before.
             z, _ = self.reference.change_z(new[:, None], 0 * new[:, None])

@@ -74,6 +74,10 @@ _LEAST_CLASS = 32
 false alarm was 9 % in simulations."""
 
 _ROWS_PER_CELL = 8
+_ROWS_PER_CELL_TO_FIT = 16
+"""Rows of the stream a cell before which "broken" is not asked: its statistic adds up
+squares, and with 8 rows a cell it was too large in 7 % of watches."""
+
 _LEAST_ROWS = 50
 """Rows of the stream before which nothing is tested."""
 
@@ -215,7 +219,13 @@ class _Track:
         dict from int to float
             By place in ``starts``, divided by the start's share of alpha.
         """
-        places = [place for place, start in enumerate(self.starts) if start.first]
+        least = 0
+        if question.name == "broken":
+            least = _ROWS_PER_CELL_TO_FIT * (len(self.cuts) + 1)
+        places = []
+        for place, start in enumerate(self.starts):
+            if start.first and start.cells.sum() >= least:
+                places.append(place)
         if not places:
             return {}
         cells = np.array([self.starts[place].cells for place in places])
@@ -349,11 +359,11 @@ class Watch(InNotebook):
     Notes
     -----
     Shares are compared with a finite training table, so that the statistic can wander
-    only so far; see ``docs/method``. Half of alpha is for all rows since the first
-    look, half for changes that come later. Every group and question has its own part of
-    alpha. Rows must be independent: days that scatter by more than chance raise
-    alarms, which a tolerance prevents. What moves scores as a moved share would is not
-    told from one: labels of a hundred rows tell.
+    only so far. Half of alpha is for all rows since the first look, half for changes
+    that come later. Every group and question has its own part of alpha. Rows must be
+    independent: days that scatter by more than chance raise alarms, which a tolerance
+    prevents. What moves scores as a moved share would is not told from one: labels of a
+    hundred rows tell.
 
     Examples
     --------
