@@ -99,7 +99,8 @@ def watch(
     output.check([model] if source is None else [model, source])
     if reference is not None and acknowledge is None:
         raise ValueError("--reference needs --acknowledge, got nothing.")
-    from cape._watch import Question, parse_subject
+    from cape._tracks import Question
+    from cape._watch import parse_subject
     from cape.files import load_model
     from cape.files._notes import Notes
     from cape.files._watch import look_at_file, metrics_text, open_watch, save_watch

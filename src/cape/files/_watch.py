@@ -9,7 +9,8 @@ from typing import Any
 
 from cape._io import new_file
 from cape._tables import Dialect, Source
-from cape._watch import OF_LABELS, Question, Watch
+from cape._tracks import OF_LABELS, Question
+from cape._watch import Watch
 from cape.files import _scan
 from cape.files._model import TableModel
 from cape.files._notes import Notes
