@@ -16,7 +16,6 @@ def frame():
             "accuracy": [0.7, 0.8, 0.9, 0.9, 0.85],
             "accuracy_low": [0.6, 0.7, 0.8, 0.8, 0.75],
             "accuracy_high": [0.8, 0.9, 1.0, 1.0, 0.95],
-            "mark": [None, None, None, "7", "1"],
         }
     )
 
@@ -44,25 +43,6 @@ def test_the_band_is_the_interval(frame):
     [band] = [layer for layer in chart["layer"] if kind_of(layer) == "area"]
     assert band["encoding"]["y"]["field"] == "accuracy_low"
     assert band["encoding"]["y2"]["field"] == "accuracy_high"
-
-
-def test_a_legend_names_the_rules_unless_they_have_texts(frame):
-    legend = _plot.frontier(frame, criterion="gap").to_dict()["layer"][-1]
-    assert legend["encoding"]["color"]["field"] == "rule"
-    chart = _plot.frontier(frame, criterion="gap", label="mark").to_dict()
-    kinds = [kind_of(layer) for layer in chart["layer"]]
-    assert kinds == ["area", "line", "circle", "text"]
-    assert chart["layer"][-1]["encoding"]["text"]["field"] == "mark"
-
-
-def test_axes_have_the_ends_that_are_asked_for(frame):
-    chart = _plot.frontier(
-        frame, criterion="gap", title="difference", x_domain=[0, 1], y_domain=[0.5, 1]
-    ).to_dict()
-    for layer in chart["layer"]:
-        assert layer["encoding"]["x"]["title"] == "difference"
-        assert layer["encoding"]["x"]["scale"]["domain"] == [0, 1]
-        assert layer["encoding"]["y"]["scale"]["domain"] == [0.5, 1]
 
 
 def test_costs_are_drawn_by_their_name(frame):

@@ -154,11 +154,6 @@ class GroupAdaptation:
         return self.labels.rows == self.rows
 
     @property
-    def cannot_be_told(self) -> bool:
-        """Whether neither scores nor labels reveal the prevalence."""
-        return self.verdict == "cannot_tell" and self.labels.verdict is None
-
-    @property
     def move_cannot_be_told(self) -> bool:
         """Whether too little is known to say if the prevalence moved."""
         is_open = self.verdict in ("cannot_tell", "too_little_known")

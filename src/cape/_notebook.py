@@ -108,7 +108,10 @@ def _table(frame: pd.DataFrame) -> str:
     """Write a frame as a table, of at most 20 rows."""
     frame = frame.reset_index()
     n_rows = len(frame)
-    is_words = [not _has_numbers(frame[name]) for name in frame]
+    is_words = []
+    for name in frame:
+        # Numbers are written flush right.
+        is_words.append(any(isinstance(value, str) for value in frame[name]))
     heads = []
     for name, words in zip(frame, is_words, strict=True):
         heads.append(_cell("th", _text(name), words))
@@ -125,11 +128,6 @@ def _table(frame: pd.DataFrame) -> str:
         return table
     left_out = f"The first {MOST_ROWS} of {n_rows:,} rows; table() has all of them."
     return f"{table}<p>{left_out}</p>"
-
-
-def _has_numbers(column: pd.Series) -> bool:
-    """Tell whether a column is written flush right."""
-    return all(not isinstance(value, str) for value in column)
 
 
 def _cell(tag: str, content: str, words: bool) -> str:

@@ -192,47 +192,34 @@ def audit(frame: pd.DataFrame, *, title: str | None = None, width: int = 200) ->
     return _with_title(chart, title, PICTURES["audit"], left_out)
 
 
-def rates(frame: pd.DataFrame, *, title: str | None = None, width: int = 200) -> Any:
-    """Draw one rate of each group: a dot with its interval as a bar.
+def rates(frame: pd.DataFrame, *, title: str | None = None) -> Any:
+    """Draw rates of each group: a dot with its interval as a bar, a panel a rate.
 
     Parameters
     ----------
     frame : DataFrame
-        One row for each group: group, value, low and high. With a column
-        ``classifier``, the rows of "unadapted" are rings. With a column ``rate``, each
-        rate has a panel.
+        One row for each rate of a group: rate, group, value, low and high.
 
     Examples
     --------
     >>> from cape import _plot
     >>> frame = pd.DataFrame({
-    ...     "group": ["a", "b"], "value": [0.4, 0.2], "low": [0.3, 0.1],
-    ...     "high": [0.5, 0.3],
+    ...     "rate": ["fpr", "fpr"], "group": ["a", "b"], "value": [0.4, 0.2],
+    ...     "low": [0.3, 0.1], "high": [0.5, 0.3],
     ... })
     >>> type(_plot.rates(frame)).__name__
-    'LayerChart'
+    'HConcatChart'
     """
     alt = import_altair()
     drawn, left_out = drawable(frame)
-    if "rate" in frame:
-        panels = []
-        for rate, part in drawn.groupby("rate", sort=False):
-            panel = rates(part.drop(columns="rate"), width=width)
-            panels.append(panel.properties(title=rate))
-        return _with_title(alt.hconcat(*panels), title, PICTURES["rates"], left_out)
-    domain = share_domain(drawn, ["value", "high"])
-    x = alt.X("value:Q", title=None, **_scale_of_shares(alt, domain))
-    dots, rings = drawn, drawn.head(0)
-    if "classifier" in drawn:
-        is_ring = drawn["classifier"] == "unadapted"
-        dots, rings = drawn[~is_ring], drawn[is_ring]
-    main = alt.Chart(dots).encode(y=_in_order(alt))
-    ring = alt.Chart(rings).encode(y=_in_order(alt))
-    # The ring lies below the dot: where both agree, CAPE stays visible.
-    layers = [_bar(main, "low:Q", "high:Q"), _ring(ring, x, size=90)]
-    chart = alt.layer(*layers, _dot(main, x, size=100))
-    chart = chart.properties(width=width, height=alt.Step(30))
-    return _with_title(chart, title, PICTURES["rates"], left_out)
+    panels = []
+    for rate, part in drawn.groupby("rate", sort=False):
+        domain = share_domain(part, ["value", "high"])
+        x = alt.X("value:Q", title=None, **_scale_of_shares(alt, domain))
+        base = alt.Chart(part).encode(y=_in_order(alt))
+        panel = alt.layer(_bar(base, "low:Q", "high:Q"), _dot(base, x, size=100))
+        panels.append(panel.properties(width=200, height=alt.Step(30), title=rate))
+    return _with_title(alt.hconcat(*panels), title, PICTURES["rates"], left_out)
 
 
 def columns(frame: pd.DataFrame, *, title: str | None = None, width: int = 200) -> Any:
@@ -396,12 +383,6 @@ def frontier(
     criterion: str,
     value: str = "accuracy",
     title: str | None = None,
-    heading: str | None = None,
-    label: str | None = None,
-    x_domain: Sequence[float] | None = None,
-    y_domain: Sequence[float] | None = None,
-    width: int = 400,
-    height: int = 260,
 ) -> Any:
     """Draw what a criterion costs: a curve with its band, and rules as marks.
 
@@ -415,14 +396,7 @@ def frontier(
         Column of the accuracy or cost, with the columns ``{value}_low`` and
         ``{value}_high``.
     title : str, default=None
-        Title of the horizontal axis; None is ``criterion``.
-    heading : str, default=None
         Written above the picture, with what its marks mean. None writes neither.
-    label : str, default=None
-        Column with short texts to write beside the marks of rules. None has a legend of
-        the rules instead.
-    x_domain, y_domain : pair of float, default=None
-        Ends of the axes; None fits them to the points.
 
     Examples
     --------
@@ -437,50 +411,25 @@ def frontier(
     """
     alt = import_altair()
     is_rule = frame["rule"].notna()
-
-    def scale(domain: Sequence[float] | None) -> Any:
-        if domain is None:
-            return alt.Scale(zero=False)
-        return alt.Scale(domain=list(domain), nice=False)
-
-    x = alt.X(
-        f"{criterion}:Q",
-        title=title or criterion,
-        scale=scale(x_domain),
-        axis=alt.Axis(tickCount=5, grid=False, labelFlush=False),
-    )
-    vertical = {
-        "title": value,
-        "scale": scale(y_domain),
-        "axis": alt.Axis(tickCount=5),
-    }
+    scale = alt.Scale(zero=False)
+    axis = alt.Axis(tickCount=5, grid=False, labelFlush=False)
+    x = alt.X(f"{criterion}:Q", title=criterion, scale=scale, axis=axis)
+    vertical = {"title": value, "scale": scale, "axis": alt.Axis(tickCount=5)}
     y = alt.Y(f"{value}:Q", **vertical)
     curve = alt.Chart(frame[~is_rule]).encode(x=x)
-    rules = alt.Chart(frame[is_rule]).encode(x=x, y=y)
     band = curve.mark_area(opacity=0.2, color=NOW)
-    layers = [
+    rules = alt.Chart(frame[is_rule]).mark_point(filled=True, size=90, opacity=1)
+    chart = alt.layer(
         band.encode(y=alt.Y(f"{value}_low:Q", **vertical), y2=f"{value}_high:Q"),
         curve.mark_line(color=NOW, strokeWidth=2).encode(y=y),
-    ]
-    if label is None:
-        marks = rules.mark_point(filled=True, size=90, opacity=1)
-        layers.append(marks.encode(color="rule:N", shape="rule:N"))
-    else:
-        texts = rules.mark_text(
-            align="left", dx=3, dy=-9, fontWeight="bold", color=THEN
-        )
-        layers.append(rules.mark_circle(size=60, opacity=1, color=THEN))
-        layers.append(texts.encode(text=f"{label}:N"))
-    chart = alt.layer(*layers).properties(width=width, height=height)
-    return _with_title(chart, heading, PICTURES["frontier"])
+        rules.encode(x=x, y=y, color="rule:N", shape="rule:N"),
+    )
+    chart = chart.properties(width=400, height=260)
+    return _with_title(chart, title, PICTURES["frontier"])
 
 
 def recommendation(
-    frame: pd.DataFrame,
-    *,
-    metric: str = "pd",
-    title: str | None = None,
-    width: int = 200,
+    frame: pd.DataFrame, *, metric: str = "pd", title: str | None = None
 ) -> Any:
     """Draw the unfairness of every configuration, a panel for each batch size.
 
@@ -527,7 +476,7 @@ def recommendation(
             marks.encode(x=x, shape=alt.Shape("pool:N", scale=shapes)),
         )
         heading = PICTURES["batches"].format(size)
-        panels.append(panel.properties(height=alt.Step(16), title=heading, width=width))
+        panels.append(panel.properties(height=alt.Step(16), title=heading, width=200))
     return _with_title(alt.hconcat(*panels), title, PICTURES["recommendation"])
 
 

@@ -35,11 +35,10 @@ def test_a_tabular_learner_takes_text_dates_and_missing_values(name):
     assert accuracy > 0.7
 
 
-@pytest.mark.parametrize("tabular", [True, False])
-def test_another_name_is_an_error(tabular):
+def test_another_name_is_an_error():
     message = "learner must be one of 'boosting', 'logistic', got 'forest'"
     with pytest.raises(ValueError, match=message):
-        make_learner("forest", tabular=tabular)
+        make_learner("forest")
 
 
 @pytest.mark.parametrize(("n_rows", "n_candidates"), [(100, 1), (2999, 1), (3000, 2)])

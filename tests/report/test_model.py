@@ -15,11 +15,29 @@ from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier
 from cape.metrics import confusion_by_group, proportional_equality
 from cape.metrics._between import worst_pe
-from cape.report._model import Members, explorer_data, members_of, outcomes, unadapted
+from cape.report._model import Members, explorer_data, members_of, unadapted
+from cape.rules._base import nearest_member
 
 hundredths = st.integers(0, 100)
 # Tenths: members often tie.
 rate = st.integers(0, 10) | st.integers(0, 50).map(lambda n: n / 5)
+
+
+def outcomes(members, prevalence):
+    """What the member that Algorithm 1 chooses leads to: explorer.js in Python."""
+    rho = np.asarray(prevalence, dtype=float)
+    by_member = rho[..., None] * members.tpr + (1 - rho[..., None]) * members.fpr
+    chosen = nearest_member(by_member, members.thetas, rho)
+    tpr, fpr = members.tpr[chosen], members.fpr[chosen]
+    predicted = rho * tpr + (1 - rho) * fpr
+    return {
+        "theta": members.thetas[chosen],
+        "predicted": predicted,
+        "fpr": fpr,
+        "fnr": 1 - tpr,
+        "accuracy": rho * tpr + (1 - rho) * (1 - fpr),
+        "pd": np.abs(rho - predicted),
+    }
 
 
 @st.composite

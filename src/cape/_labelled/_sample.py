@@ -19,7 +19,7 @@ from scipy.special import betaincinv, chdtrc, expit, logit, ndtr, ndtri
 from sklearn.isotonic import isotonic_regression
 
 from cape._drift._mixture import holm
-from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
+from cape._evidence import PLAIN, GroupEvidence
 from cape._group_model import GroupModel
 from cape._histogram import ONE, ScoreHistogram
 
@@ -133,7 +133,9 @@ def labelled_sample(evidence: GroupEvidence) -> LabelledSample:
     """
     if evidence.labelled_rows == 0:
         raise ValueError("evidence must have labelled rows, got none.")
-    strata = [_labelled_cells(rows) for rows in evidence.labelled.values()]
+    strata = []
+    for rows in evidence.labelled.values():
+        strata.append([score_cells(rows.negatives), score_cells(rows.positives)])
     return LabelledSample(
         score_cells(evidence), np.array(strata), row_weights(evidence)
     )
@@ -169,10 +171,6 @@ def row_weights(evidence: GroupEvidence) -> np.ndarray:
     if n_rows - stand_for > _LARGEST_SHORTFALL * noise:
         weights = weights * (n_rows / stand_for)
     return weights
-
-
-def _labelled_cells(rows: LabelledEvidence) -> np.ndarray:
-    return np.array([score_cells(rows.negatives), score_cells(rows.positives)])
 
 
 def score_cells(evidence: GroupEvidence) -> np.ndarray:

@@ -18,27 +18,18 @@ LEARNERS = ("boosting", "logistic")
 """Names that `make_learner` accepts."""
 
 
-def make_learner(
-    name: str, *, tabular: bool = True, parameters: dict[str, Any] | None = None
-) -> Any:
-    """Make an unfitted learner.
+def make_learner(name: str) -> Any:
+    """Make an unfitted learner that takes text, categories, dates and missing values.
 
     Parameters
     ----------
     name : {"boosting", "logistic"}
         Histogram gradient boosting or logistic regression.
-    tabular : bool, default=True
-        Whether the learner has to take text, categories, dates and missing values.
-        If True, the learner is the last step of skrub's tabular pipeline. If False,
-        it takes numbers only.
-    parameters : dict, default=None
-        Parameters of the gradient boosting that differ from the defaults, such as
-        ``{"max_depth": 2}``. Logistic regression ignores them.
 
     Returns
     -------
     estimator
-        With ``tabular`` a ``Pipeline``.
+        The last step of skrub's tabular pipeline.
 
     Raises
     ------
@@ -47,25 +38,17 @@ def make_learner(
 
     Examples
     --------
-    >>> make_learner("boosting", tabular=False, parameters={"max_depth": 2})
-    HistGradientBoostingClassifier(max_depth=2, random_state=0)
     >>> make_learner("logistic").steps[-1][0]
     'logisticregression'
     """
     check_choice("learner", name, LEARNERS)
-    if tabular:
-        from skrub import tabular_pipeline
+    from skrub import tabular_pipeline
 
-        if name == "boosting":
-            return tabular_pipeline(HistGradientBoostingClassifier(**parameters or {}))
-        # Encoded text gives many correlated columns: the default of 100 iterations is
-        # often too few.
-        return tabular_pipeline(LogisticRegression(max_iter=1000))
-    if name == "logistic":
-        return make_pipeline(StandardScaler(), LogisticRegression())
-    # Boosting draws at random the rows that decide when it stops. Without a seed, two
-    # runs of one experiment would differ.
-    return HistGradientBoostingClassifier(random_state=0, **parameters or {})
+    if name == "boosting":
+        return tabular_pipeline(HistGradientBoostingClassifier())
+    # Encoded text gives many correlated columns: the default of 100 iterations is often
+    # too few.
+    return tabular_pipeline(LogisticRegression(max_iter=1000))
 
 
 _FEW_ROWS = 3000
@@ -206,13 +189,11 @@ def columns_to_encode(X: Any) -> list[str]:
     names = []
     for name in X.columns:
         column = X[name]
-        if not _is_plain_number(column.dtype) or column.isna().any():
+        dtype = column.dtype
+        is_number = isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+        if not is_number or column.isna().any():
             names.append(str(name))
     return names
-
-
-def _is_plain_number(dtype: Any) -> bool:
-    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
 
 
 def tabular(learner: Any, columns: list[str]) -> Any:

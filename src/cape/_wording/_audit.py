@@ -33,14 +33,8 @@ RATE_NAMES = {
 }
 """Rates of a group, and the heads of their columns on pages."""
 
-ON_TERMINAL = {
-    "prevalence": RATE_NAMES["prevalence"],
-    "predicted_prevalence": RATE_NAMES["predicted_prevalence"],
-    "pd": RATE_NAMES["pd"],
-    "fpr": RATE_NAMES["fpr"],
-    "fnr": RATE_NAMES["fnr"],
-    "accuracy": RATE_NAMES["accuracy"],
-}
+_ON_TERMINAL = ("prevalence", "predicted_prevalence", "pd", "fpr", "fnr", "accuracy")
+ON_TERMINAL = {rate: RATE_NAMES[rate] for rate in _ON_TERMINAL}
 """As many rates as fit into 80 characters: a further one has to take the place of one
 of them."""
 
@@ -65,14 +59,10 @@ IN_NOTEBOOKS = {
 }
 """The same rates, and what a notebook calls them."""
 
-CLASSIFIERS = {
-    "cape": "CAPE",
-    "unadapted": "unadapted",
-    "predictions": "the predictions",
-}
-"""Whose rates are compared; the predictions of an audit may be anybody's."""
+ALONE = {"cape": "the predictions"}
+"""The one classifier of an audit, which may be anybody's."""
 
-COMPARED = {"cape": CLASSIFIERS["cape"], "unadapted": "as trained"}
+COMPARED = {"cape": "CAPE", "unadapted": "as trained"}
 """The two classifiers of a batch with labels: the model as trained, cut where it calls
 as many positive as training had, is what the user would have without CAPE."""
 
@@ -218,12 +208,6 @@ def groups_lines(
 
 RATIO = "predicted_prevalence_ratio"
 
-_WRONGED = {
-    "fpr": ("negative", "positive"),
-    "fnr": ("positive", "negative"),
-}
-"""True label of the rows that an error rate counts, and what they are called."""
-
 
 def audit_words(
     audit: Audit,
@@ -283,15 +267,26 @@ def _predicted(audit: Audit, names: Names) -> str:
     true = _rates(audit, "prevalence")
     if not true:
         return "There are too few rows in every group to say."
+
+    def share(group: Hashable) -> str:
+        return (
+            f"{names[group]}: {percent(called[group])} are predicted positive, and "
+            f"{percent(true[group])} are positive by the labels"
+        )
+
     sentences = []
     for finding in audit.differences()[:1]:
         if finding.metric == "pd":
-            sentences.append(_gap(finding, names, called, true))
+            size, *ends = map(points, finding.estimate)
+            more = "more" if called[finding.group] > true[finding.group] else "fewer"
+            sentences.append(
+                f"{share(finding.group)}: {size} ({' to '.join(ends)}) percentage "
+                f"points {more}, which is more than chance."
+            )
     pair = audit.worst_pairs().get(RATIO)
     if pair is None:
         if not sentences:
-            shares = [_share(group, names, called, true) for group in true]
-            sentences.append(f"{joined(shares)}.")
+            sentences.append(f"{joined([share(group) for group in true])}.")
         return " ".join(sentences)
     if not sentences:
         sentences.append(
@@ -318,34 +313,6 @@ def _predicted(audit: Audit, names: Names) -> str:
     return " ".join(sentences)
 
 
-def _share(
-    group: Hashable,
-    names: Names,
-    called: Mapping[Hashable, float],
-    true: Mapping[Hashable, float],
-) -> str:
-    return (
-        f"{names[group]}: {percent(called[group])} are predicted positive, and "
-        f"{percent(true[group])} are positive by the labels"
-    )
-
-
-def _gap(
-    finding: Finding,
-    names: Names,
-    called: Mapping[Hashable, float],
-    true: Mapping[Hashable, float],
-) -> str:
-    """Say by how much a group is predicted positive too often or too rarely."""
-    group = finding.group
-    size, low, high = map(points, finding.estimate)
-    more = "more" if called[group] > true[group] else "fewer"
-    return (
-        f"{_share(group, names, called, true)}: {size} ({low} to {high}) percentage "
-        f"points {more}, which is more than chance."
-    )
-
-
 def _rates(audit: Audit, metric: str) -> dict[Hashable, float]:
     """Return a rate of the groups that have enough rows."""
     rates = {}
@@ -357,7 +324,9 @@ def _rates(audit: Audit, metric: str) -> dict[Hashable, float]:
 
 def _wronged(audit: Audit, names: Names, rate: str) -> str:
     """Say which group an error strikes more often."""
-    true, called = _WRONGED[rate]
+    true, called = ("positive", "negative")
+    if rate == "fpr":
+        true, called = ("negative", "positive")
     metric = f"{rate}_difference"
     whose = f"Of the rows whose label is {true},"
     shares = {}

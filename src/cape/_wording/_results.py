@@ -307,9 +307,10 @@ def doubts(
     """
     yield from of_faults(adaptation, list(faults))
     yield from _of_drift(adaptation, names)
-    untested = [
-        name for group, name in names.items() if _is_untested(adaptation, group)
-    ]
+    untested = []
+    for group, drift in adaptation.drifts.items():
+        if drift.score is None:
+            untested.append(names[group])
     if untested:
         yield (
             f"the scores of {_few(map(repr, untested))} were not tested: {REFITTED} "
@@ -339,11 +340,6 @@ def doubts(
             "rows drawn by rows_to_label need their inclusion_probability."
         )
     yield from adaptation.notes
-
-
-def _is_untested(adaptation: Adaptation, group: Any) -> bool:
-    drift = adaptation.drifts.get(group)
-    return drift is not None and drift.score is None
 
 
 def of_faults(adaptation: Adaptation, faults: list[str]) -> Iterator[str]:

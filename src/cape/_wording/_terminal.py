@@ -21,7 +21,6 @@ from cape._wording._audit import (
     small_categories,
     unknown_category,
 )
-from cape._wording._notes import LEFT_EMPTY
 from cape._wording._numbers import counted, listed, rows_text, shortened
 from cape._wording._page import moved_by
 from cape._wording._results import column_line, few_labels
@@ -165,18 +164,10 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
         yield "-: fewer than ten rows of a class; such groups borrow from the others."
 
 
-_SHOWN_SETTINGS = (
-    "pool",
-    "quantifier",
-    "scores",
-    "cv",
-    "rule",
-    "drift",
-    "small_groups",
-    "unknown_groups",
-    "missing_groups",
-    "random_state",
-)
+_SHOWN_SETTINGS = """
+pool quantifier scores cv rule drift small_groups unknown_groups missing_groups
+random_state
+"""
 
 
 def model_facts(content: Mapping[str, Any]) -> dict[str, str]:
@@ -193,7 +184,8 @@ def model_facts(content: Mapping[str, Any]) -> dict[str, str]:
     sha256 = f", sha256 {data['sha256'][:16]}" if data["sha256"] else ""
     settings = content["settings"]
     # Settings that say how the model was made; the others are in the JSON.
-    shown = {name: settings[name] for name in _SHOWN_SETTINGS if name in settings}
+    names = _SHOWN_SETTINGS.split()
+    shown = {name: settings[name] for name in names if name in settings}
     if isinstance(shown.get("rule"), dict):
         shown["rule"] = f"({rule_text(shown['rule'])})"
     features = [f"{name} ({kind})" for name, kind in columns["features"].items()]
@@ -482,24 +474,10 @@ def _checked_rows(
     yield ""
     for entry in checked:
         name = entry["group"]
-        yield (
-            f"{name}: labels for {entry['returned']} of {entry['drawn']} rows: "
-            f"{(_unused(entry) or verdicts.get(name, '')).removesuffix('.')}."
-        )
-
-
-def _unused(entry: Mapping[str, Any]) -> str:
-    """Say why the labels of a group were put aside; empty if they were not."""
-    if entry["returned"] == 0:
-        return "none came back"
-    if entry["used"]:
-        return ""
-    if entry["one_class"]:
-        return f"not used, since all are the same. {LEFT_EMPTY}"
-    return (
-        "not used, since the rows that came back are not a random sample of those "
-        f"drawn (p = {number(entry['p_value'])})"
-    )
+        # Why labels are not used, a note has said.
+        said = verdicts.get(name, "") if entry["used"] else "not used"
+        came_back = f"{entry['returned']} of {entry['drawn']} rows"
+        yield f"{name}: labels for {came_back}: {said.removesuffix('.')}."
 
 
 def _observed(observed: Mapping[str, Any]) -> str:

@@ -155,7 +155,7 @@ class Frontier(InNotebook):
             self.table(),
             criterion=self.criterion,
             value=self.value,
-            heading=words.frontier_heading(self),
+            title=words.frontier_heading(self),
         )
 
     @property

@@ -196,7 +196,7 @@ def _observed_context(summary: Summary) -> Summary:
     """Return the table of observed rates and that of the worst pairs."""
     observed = summary["observed"]
     both = "unadapted" in observed
-    names = {"cape": _audit.CLASSIFIERS["predictions"]}
+    names = _audit.ALONE
     columns = _audit.RATE_NAMES
     if both:
         names = _audit.COMPARED

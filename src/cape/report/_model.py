@@ -25,7 +25,6 @@ from cape._packages import package_versions
 from cape._wording._numbers import unique_names
 from cape._wording._page import Summary
 from cape.classifier import CapeClassifier
-from cape.rules._base import nearest_member
 
 if TYPE_CHECKING:
     from cape.files import TableModel
@@ -144,13 +143,6 @@ class Members(NamedTuple):
         The prevalences for which the members were made.
     tpr, fpr : ndarray of shape (n_members,)
         Their true and false positive rates on rows they were not trained on.
-
-    Examples
-    --------
-    >>> pool = Members(np.array([0.2, 0.8]), np.array([0.5, 0.9]), np.array([0.1, 0.4]))
-    >>> chosen = outcomes(pool, [0.3, 0.8])
-    >>> chosen["theta"].tolist(), chosen["pd"].round(3).tolist()
-    ([0.2, 0.8], [0.08, 0.0])
     """
 
     thetas: np.ndarray
@@ -212,50 +204,6 @@ def _thinned(members: Members, places: np.ndarray) -> np.ndarray:
     return order[np.unique(steps)]
 
 
-def outcomes(members: Members, prevalence: Any) -> dict[str, np.ndarray]:
-    """Return the rates of the member that CAPE picks at each prevalence.
-
-    Parameters
-    ----------
-    members : Members
-        The members to pick from.
-    prevalence : float or array-like
-        True prevalence rho of the group.
-
-    Returns
-    -------
-    dict
-        ``theta`` of the member, its ``predicted`` prevalence, ``fpr``, ``fnr``,
-        ``accuracy`` and ``pd``, each with the shape of ``prevalence``.
-
-    Examples
-    --------
-    >>> pool = Members(np.array([0.2, 0.8]), np.array([0.5, 0.9]), np.array([0.1, 0.4]))
-    >>> float(outcomes(pool, 0.8)["accuracy"].round(2))
-    0.84
-    """
-    rho = np.asarray(prevalence, dtype=float)
-    # One column for each member.
-    rho_of_members = rho[..., None]
-    true_positives = rho_of_members * members.tpr
-    false_positives = (1 - rho_of_members) * members.fpr
-    by_member = true_positives + false_positives
-    # The rule of Algorithm 1, with rho in the place of its estimate.
-    chosen = nearest_member(by_member, members.thetas, rho)
-    tpr = members.tpr[chosen]
-    fpr = members.fpr[chosen]
-    predicted = rho * tpr + (1 - rho) * fpr
-    accuracy = rho * tpr + (1 - rho) * (1 - fpr)
-    return {
-        "theta": members.thetas[chosen],
-        "predicted": predicted,
-        "fpr": fpr,
-        "fnr": 1 - tpr,
-        "accuracy": accuracy,
-        "pd": np.abs(rho - predicted),
-    }
-
-
 def explorer_data(clf: CapeClassifier) -> Summary:
     """Return the numbers that the page's script computes from.
 
@@ -279,21 +227,17 @@ def explorer_data(clf: CapeClassifier) -> Summary:
     names = unique_names(clf.groups_, combined_columns(clf.group_columns))
     for group in clf.groups_:
         model = clf.model_of(group)
+        share = model.shown_prevalence
         entries.append(
             {
                 "name": names[group],
-                "training": _rounded(model.shown_prevalence),
+                "training": None if np.isnan(share) else round(share, _DIGITS),
                 "now": round(model.prevalence, _DIGITS),
                 "cape": members_of(model).to_dict(),
                 "unadapted": unadapted(model).to_dict(),
             }
         )
     return {"groups": entries}
-
-
-def _rounded(share: float) -> float | None:
-    """Round a share; JSON has no NaN."""
-    return None if np.isnan(share) else round(share, _DIGITS)
 
 
 def explorer_summary(

@@ -177,8 +177,12 @@ def monitor_pictures(summary: Summary) -> dict[str, list[Summary]]:
     names = [batch["batch"] for batch in summary["batches"]]
     labels = batch_labels(names)
     frames = {}
+
     # Groups to act on come first.
-    for group in sorted(summary["groups"], key=_gravest_action):
+    def gravity(group: Summary) -> int:
+        return min(CODES.index(batch["action"]["code"]) for batch in group["batches"])
+
+    for group in sorted(summary["groups"], key=gravity):
         frames[group["group"]] = frame_over_time(group, labels)
     # One scale for all: groups are compared with each other, too.
     domain = share_domain(pd.concat(frames.values()), ["high", "estimate", "training"])
@@ -187,11 +191,6 @@ def monitor_pictures(summary: Summary) -> dict[str, list[Summary]]:
         title = PICTURES["over time title"].format(name, len(names))
         pictures.append(picture(name, title, draw_over_time(frame, domain), frame))
     return {"over_time": pictures}
-
-
-def _gravest_action(group: Summary) -> int:
-    """Return the place of the gravest action of a group in any batch."""
-    return min(CODES.index(batch["action"]["code"]) for batch in group["batches"])
 
 
 def frame_over_time(group: Summary, labels: list[str]) -> pd.DataFrame:
@@ -292,7 +291,8 @@ def batch_labels(names: Sequence[str]) -> list[str]:
     ['north', 'south']
     """
     dates = [_date_in(name) for name in names]
-    if all(dates) and _ascend(dates) and len({len(date) for date in dates}) == 1:
+    ascend = dates == sorted(set(dates))
+    if all(dates) and ascend and len({len(date) for date in dates}) == 1:
         return dates
     stems = [PurePath(name).stem for name in names]
     if len(set(stems)) == len(stems):
@@ -306,11 +306,6 @@ def _date_in(name: str) -> str:
     if len(found) != 1:
         return ""
     return "-".join(part for part in found[0] if part)
-
-
-def _ascend(dates: Sequence[str]) -> bool:
-    """Tell whether dates ascend, each of them once."""
-    return list(dates) == sorted(set(dates))
 
 
 def with_gaps(labels: Sequence[str]) -> list[str]:

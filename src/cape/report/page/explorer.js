@@ -1,5 +1,5 @@
 // The explorer: what each group would see at any prevalence, from the members' rates alone.
-// The same closed form as cape.report.outcomes in Python, which tests compare it with.
+// Tests compare this closed form with Python.
 (function () {
   "use strict";
   const data = JSON.parse(document.getElementById("explorer-data").textContent);
