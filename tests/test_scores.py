@@ -242,11 +242,11 @@ def without(table, column):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda X: X.assign(p=X["p"].where(X["p"] > 0.2)), "missing ones"),
+        (lambda X: X.assign(p=X["p"].where(X["p"] > 0.2)), "missing"),
         (lambda X: X.assign(p="high"), "must hold numbers, got 'high'"),
         (lambda X: X.assign(p=100 * X["p"]), r"in \[0, 1\], as the reference table"),
         (lambda X: X.assign(approved="maybe"), "must hold 'no', 'yes', got 'maybe'"),
-        (lambda X: X.assign(approved=None), "missing ones"),
+        (lambda X: X.assign(approved=None), "missing"),
     ],
 )
 def test_wrong_columns_of_a_batch_are_refused(clf, batch, change, said):

@@ -202,8 +202,8 @@ class Watch(InNotebook):
             if look["name"] == name or look["sha256"] == digest:
                 what = "name" if look["name"] == name else "evidence"
                 raise ValueError(
-                    f"{what} must be that of a new look, got that of look "
-                    f"{look['name']!r}: rows count once."
+                    f"{what} must be new, got that of the look {look['name']!r}: "
+                    "each row may count only once."
                 )
         labelled = self._labelled(evidence)
         number = len(self.looks)
@@ -414,8 +414,8 @@ class Watch(InNotebook):
         if len(found) != 1:
             standing = [(alarm["question"], alarm["groups"]) for alarm in self.alarms]
             raise ValueError(
-                "question and group must name one alarm that stands, got "
-                f"{question!r} and {group!r}; there are {standing}."
+                "question and group must name one standing alarm, got "
+                f"{question!r} and {group!r}; standing: {standing or 'none'}."
             )
         alarm = found[0]
         if _is_asked_anew(alarm):

@@ -282,8 +282,8 @@ def _values(X: Any, column: Any) -> np.ndarray:
     if missing.any():
         raise ValueError(
             f"column {column!r} of the model's scores or decisions must have a value "
-            f"in every row, got {np.count_nonzero(missing)} missing ones. Leave these "
-            "rows out."
+            f"in every row, got {np.count_nonzero(missing)} missing. Leave out rows "
+            "without a value."
         )
     return np.asarray(values.astype(object) if hasattr(values, "cat") else values)
 

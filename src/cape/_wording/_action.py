@@ -23,11 +23,11 @@ ACTIONS = {
 REASONS = {
     ("do_not_use", "fault"): "fix {columns} first",
     ("do_not_use", "refuted"): "the labels contradict the estimate",
-    ("label", "scores"): "the scores reveal too little",
-    ("label", "columns"): "the columns disagree",
+    ("label", "scores"): "the share is too uncertain",
+    ("label", "columns"): "the columns disagree about the share",
     ("label", "labels"): "too few usable labels so far",
     ("label", "ignored"): "more than the share changed, and drift was ignored",
-    ("not_adapted", "scores"): "the scores reveal too little",
+    ("not_adapted", "scores"): "the scores say too little",
     ("not_adapted", "few_rows"): "too few rows",
     ("not_adapted", "drift"): "more than the share changed",
     ("use", "labels"): "backed by labels",
@@ -40,7 +40,7 @@ REASONS = {
 _HEADS = {
     "do_not_use": "Do not use the predictions",
     "label": "Label {rows} first",
-    "not_adapted": "Not adapted: decided as last year",
+    "not_adapted": "Not adapted: label rows or collect more",
     "use": "Use the predictions",
 }
 

@@ -91,7 +91,7 @@ MARKS = {"do_not_use": "bad", "label": "warn", "not_adapted": "open", "use": "go
 """Actions, the gravest first, and the colour of each."""
 
 _ASKED = {
-    "prevalence": "each group's true share",
+    "prevalence": "each group's true share of positives",
     "proportional_equality": "shares in proportion to the true shares",
     "demographic_parity": "the same share of positives in every group",
     "equal_opportunity": "the same true positive rate in every group",
@@ -106,7 +106,7 @@ _ASKED = {
 COMMAND = "cape sample model.cape {file} --out to_label.csv"
 CALL = "rows_to_label(clf, X, sensitive_features=groups)"
 THEN = {
-    COMMAND: "Fill it in, then predict with --checked to_label.csv.",
+    COMMAND: "Fill in the labels, then predict with --checked to_label.csv.",
     CALL: "Then pass their labels to examine().",
 }
 """What draws the rows to label, and what to do with their labels."""
@@ -201,7 +201,10 @@ TEXTS = {
         "training had. They hold if the share is known and nothing else changes."
     ),
     "no script": "The sliders need JavaScript.",
-    "not adapted": "Not adapted: decided as last year.",
+    "not adapted": (
+        "Not adapted: the share rests on how rows with these scores turned out in "
+        "training. Before you rely on it, label rows or collect more."
+    ),
 }
 """What stands in the templates; sentences that depend on more are functions below."""
 

@@ -403,8 +403,8 @@ def _of_wide_intervals(
 
 _COLUMN_HAPPENED = {
     "units": (
-        "values are about {factor:,g} times those in training (median {median:.4g}), "
-        "as if the units had changed"
+        "values are about {factor:,g} times those in training, where the median "
+        "was {median:.4g}, as if the units had changed"
     ),
     "type": "{share:.0%} have another type; training had {held}",
     "missing": "{share:.0%} are missing, {expected:.0%} expected",

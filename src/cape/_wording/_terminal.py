@@ -227,10 +227,14 @@ def _what_to_do(
     code = next(code for code in _MARKS if code in codes)
     labels = sum(action["labels"] for action in actions)
     text = action_head({"code": code, "labels": labels})
+    if 0 < codes["use"] < len(actions):
+        text = f"Use the predictions for {codes['use']} of {len(actions)} groups"
+        if labels:
+            text += f"; to use more, label {rows_text(labels)}"
+        elif code == "not_adapted":
+            text += "; to use more, label rows or collect more of them"
     if where:
         text = f"{where}: {text[0].lower()}{text[1:]}"
-    if 0 < codes["use"] < len(actions):
-        text += f"; {codes['use']} of {len(actions)} groups ready to use"
     yield Styled(f"{text}.", _MARKS[code])
     # Of counts alone no rows can be drawn.
     if labels and sample:
@@ -297,7 +301,8 @@ def _groups_to_act_on(
     for (code, why), whose in alike.items():
         text = listed(whose, _MOST_NAMES)
         if len(text) > _LONGEST_NAMES:
-            text = f"{code.replace('_', ' ')} ({counted(len(whose), 'group')})"
+            groups = counted(len(whose), "group")
+            text = f"{groups} ({code.replace('_', ' ')})"
         lines.append(f"{text}: {why}.")
     if len(lines) > room and not verbose:
         more = counted(len(lines) - room + 1, "reason")

@@ -24,7 +24,7 @@ from cape._learners._threads import available_threads, blas_in_one_thread, in_th
 from cape._prediction import KnownLabels, batch_of, read_batch
 from cape._tables import Dialect, Source, TableError, open_table
 from cape._wording._notes import TOTAL_ADVICE
-from cape._wording._numbers import shortened
+from cape._wording._numbers import rows_text, shortened
 from cape.classifier import CapeClassifier
 from cape.files._columns import Bins, as_kind, in_bins, note_alike, plain_text
 from cape.files._model import TableModel
@@ -555,7 +555,7 @@ def _unknown_groups(
     path: str | Path, unknown: Counter[str], model: TableModel
 ) -> TableError:
     """Make the error for groups that were not in training."""
-    counts = [f"{name!r} ({n} rows)" for name, n in unknown.most_common()]
+    counts = [f"{name!r} ({rows_text(n)})" for name, n in unknown.most_common()]
     known = [repr(group_name(group)) for group in model.clf.groups_[:10]]
     return TableError(
         f"{path} has groups that were not in training: "
