@@ -75,8 +75,8 @@ def test_one_screen_has_a_line_a_group(cape, folder, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["2026-05-01.csv"], "new look"),
-        (["2026-05-02.csv", "--name", "2026-05-01"], "new look"),
+        (["2026-05-01.csv"], "--name"),
+        (["2026-05-02.csv", "--name", "2026-05-01"], "--name"),
         (["2026-05-02.csv", "--ask", "changed"], "--ask"),
         (["2026-05-02.csv", "--reference", "0.5"], "--acknowledge"),
         (["2026-05-02.csv", "--fail-if", "mood"], "question"),
