@@ -37,7 +37,7 @@ class TableModel:
     Parameters
     ----------
     clf : CapeClassifier
-        Fitted. It takes the table that `Columns.table` makes of a file.
+        Fitted. It takes the table that ``Columns.table`` makes of a file.
     columns : Columns
         The columns of the training table.
     details : dict
