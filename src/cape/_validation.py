@@ -19,49 +19,20 @@ from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.ensemble import StackingClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import check_random_state as check_random_state
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils._param_validation import Interval as Interval
+from sklearn.utils._param_validation import StrOptions as StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
     _num_features,
     _num_samples,
     check_array,
     check_is_fitted,
-    has_fit_parameter,
     validate_data,
 )
-
-__all__ = [
-    "HasMethods",
-    "HasProbabilities",
-    "Interval",
-    "StrOptions",
-    "admit",
-    "all_if_none",
-    "check_binary_labels",
-    "check_choice",
-    "check_columns",
-    "check_drift",
-    "check_fitted_cape",
-    "check_is_fitted",
-    "check_labels",
-    "check_number",
-    "check_prevalence",
-    "check_random_state",
-    "check_same_length",
-    "check_weights",
-    "fit_context",
-    "has_fit_parameter",
-    "number_of_columns",
-    "number_of_rows",
-    "pickable",
-    "positive_label",
-    "refuse_lazy",
-    "short_errors",
-    "take_columns",
-    "take_rows",
-    "validate_data",
-]
+from sklearn.utils.validation import has_fit_parameter as has_fit_parameter
 
 _Rows = np.ndarray | slice | None
 

@@ -20,16 +20,3 @@ from cape._drift._posterior import (
     find_posterior,
     mean_score,
 )
-
-__all__ = [
-    "DRIFT_INFLATION",
-    "ColumnDrift",
-    "GroupDrift",
-    "Posterior",
-    "find_drift",
-    "find_posterior",
-    "judge",
-    "mean_score",
-    "mixture_cuts",
-    "variance_between",
-]

@@ -25,7 +25,6 @@ from cape._labelled._draw import (
     was_drawn_unequally,
 )
 from cape._labelled._needed import (
-    LabelNeed,
     enough_labels,
     fewest_within,
     labels_for_width,
@@ -49,34 +48,3 @@ from cape._labelled._use import (
     one_class_p_value,
     use_labels,
 )
-
-__all__ = [
-    "LAST_DRAWS",
-    "NOTHING_DRAWN",
-    "SAMPLE_LEVEL",
-    "CheckedCalls",
-    "DrawnRows",
-    "LabelFindings",
-    "LabelNeed",
-    "LabelledSample",
-    "RowDraw",
-    "Strata",
-    "cells_of_rows",
-    "check_calls",
-    "compare_with_labels",
-    "corrected_rates",
-    "enough_labels",
-    "fewest_within",
-    "label_estimate",
-    "labelled_sample",
-    "labels_for_width",
-    "one_class_p_value",
-    "predictions",
-    "proportion_interval",
-    "returned_p_value",
-    "score_cells",
-    "share_out",
-    "stratify",
-    "use_labels",
-    "was_drawn_unequally",
-]

@@ -16,19 +16,3 @@ from cape._tables._sql import Query
 from cape._tables._table import Table, check_columns_exist
 from cape._tables._text import Dialect, dotted_dates
 from cape._tables._write import TableWriter
-
-__all__ = [
-    "Dialect",
-    "Query",
-    "Source",
-    "Table",
-    "TableError",
-    "TableWriter",
-    "check_columns_exist",
-    "check_outside",
-    "dotted_dates",
-    "missing_column",
-    "open_table",
-    "source_files",
-    "table_format",
-]

@@ -7,5 +7,3 @@ and makes the model of each group of what they leave.
 
 from cape._training._data import TrainingData
 from cape._training._train import train_groups
-
-__all__ = ["TrainingData", "train_groups"]

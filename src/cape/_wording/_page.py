@@ -22,7 +22,6 @@ from cape._wording._numbers import (
     shortened,
 )
 from cape._wording._results import (
-    RULE_NAMES,
     are_of_one_class,
     column_line,
     said_by_labels,
@@ -229,7 +228,7 @@ PARTS = {
 }
 """Headings of the parts of pages, by which they can be linked to."""
 
-_OF_BATCHES = {
+OF_BATCHES = {
     "fault": "Columns are broken",
     "drifted": "More than the shares changed, and the model was not adapted,",
     "ignored": "More than the shares changed, and drift was ignored,",
@@ -239,6 +238,7 @@ _OF_BATCHES = {
     "not_tested": "Nothing could be tested",
     "consistent": "Nothing but the shares seems to have changed",
 }
+"""Verdicts on batches, the gravest first."""
 
 # A year of months.
 _MOST_FILES = 12
@@ -256,7 +256,10 @@ def lede(summary: Summary) -> str:
     """Say below the heading what the page is about, and what counts as positive."""
     kind = summary["kind"]
     if kind == "explorer":
-        model = _model_words(summary["made"])
+        made = summary["made"]
+        model = f"a {made.get('classifier', 'model')}"
+        if "training" in made:
+            model = f"a model trained on {made['training']['file']}"
         return f"What {model} would do if the shares of positives were different."
     rows = rows_text(summary["rows"])
     if kind == "ll144":
@@ -315,14 +318,10 @@ def level(value: float) -> str:
     return level_text(value).replace(" ", "")
 
 
-def capital(text: str) -> str:
-    """Begin a text with a capital letter."""
-    return text[:1].upper() + text[1:]
-
-
 def action_name(action: Summary) -> str:
     """Name the action of a group, as in "Label 97 rows"."""
-    return capital(action_words(action["code"], action["labels"]))
+    text = action_words(action["code"], action["labels"])
+    return text[0].upper() + text[1:]
 
 
 def action_reason(action: Summary) -> str:
@@ -360,11 +359,6 @@ def how_to_label(summary: Summary, file: str) -> tuple[str, str]:
         return CALL, THEN[CALL]
     command = COMMAND.format(file=shlex.quote(file))
     return summary.get("sample", command), THEN[COMMAND]
-
-
-def rule_name(code: Any) -> str:
-    """Name a rule; one of the user's own has the name of its class."""
-    return RULE_NAMES.get(code, str(code))
 
 
 def audit_head(audit: Summary) -> str:
@@ -477,13 +471,6 @@ def monitor_action(batches: Sequence[Summary]) -> str:
     return f"{n} of {number} {'needs' if n == 1 else 'need'} action"
 
 
-def _model_words(made: Summary) -> str:
-    """Return what is known about the model, in words."""
-    if "training" in made:
-        return f"a model trained on {made['training']['file']}"
-    return f"a {made.get('classifier', 'model')}"
-
-
 def made_rows(made: Summary) -> list[tuple[str, str]]:
     """Return the section "How it was made" as terms and texts.
 
@@ -541,16 +528,6 @@ def _columns_used(columns: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def verdict_word(word: str) -> str:
-    """Write the code of a verdict as a person would, "some_drift" as "some drift"."""
-    return word.replace("_", " ")
-
-
-def _p_value(value: float) -> str:
-    text = p_value_text(value)
-    return text if text.startswith("below") else f"= {text}"
-
-
 def label_verdict(check: Summary) -> str:
     """Write the verdict of labels on a group in a few words."""
     verdict = check["label_verdict"]
@@ -568,12 +545,9 @@ def label_verdict(check: Summary) -> str:
 
 def _unbroken_p(value: float) -> str:
     # A line must not end between "p" and its value.
-    return f"p {_p_value(value)}".replace(" ", "\u00a0")
-
-
-def width_headings(widths: Iterable[float]) -> list[str]:
-    """Return the heads of columns that stand for widths of intervals."""
-    return [f"width {width:g}" for width in widths]
+    text = p_value_text(value)
+    equals = "" if text.startswith("below") else "= "
+    return f"p {equals}{text}".replace(" ", "\u00a0")
 
 
 def labels_head(labels: LabelChecks) -> str:
@@ -721,7 +695,7 @@ def monitor_text(words: Sequence[tuple[str, Mapping[str, str]]]) -> str:
     """
     number = counted(len(words), "batch", "batches")
     sentences = []
-    for word, sentence in _OF_BATCHES.items():
+    for word, sentence in OF_BATCHES.items():
         names = []
         groups: dict[str, int] = {}
         for name, of_groups in words:

@@ -531,9 +531,6 @@ def _named(groups: Sequence[Hashable]) -> str:
 
 # Rules and criteria
 
-Bounds = Mapping[str, float | None]
-"""Bounds that a rule keeps, by criterion; None is as near to parity as a coin."""
-
 CRITERION_NAMES = {
     "accuracy": "accuracy",
     "proportional_equality": "proportional equality (PE)",
@@ -577,50 +574,6 @@ RULE_NAMES = {
     "unchanged": "decisions unchanged",
 }
 """What the page calls a rule, by its name in `cape.rules.RULES`."""
-
-_SENTENCES = {
-    "unchanged": "CAPE leaves the decisions as they are and checks them.",
-    "prevalence": (
-        "In each group, the classifier whose predicted share of positives is nearest "
-        "the estimated share."
-    ),
-    "accuracy": (
-        "In each group, the classifier whose errors are expected to cost the least."
-    ),
-}
-
-
-def rule_sentence(name: str, bounds: Bounds) -> str:
-    """Say what the rule of a batch aims at.
-
-    Parameters
-    ----------
-    name : str
-        Of the rule.
-    bounds : mapping
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> rule_sentence("equal_opportunity", {"equal_opportunity_difference": 0.05})
-    'One classifier per group, chosen together: the lowest expected cost with a
-    difference in true positive rates of at most 0.05.'
-    """
-    if name in _SENTENCES:
-        return _SENTENCES[name]
-    wishes = []
-    for criterion, bound in bounds.items():
-        asked = bound_text(criterion, bound)
-        wishes.append(f"a {CRITERION_NAMES[criterion]} of {asked}")
-    if not wishes:
-        return f"One classifier per group, chosen by {name}."
-    return (
-        "One classifier per group, chosen together: the lowest expected cost with "
-        f"{' and '.join(wishes)}."
-    )
 
 
 def bound_text(name: str, bound: float | None) -> str:

@@ -533,9 +533,6 @@ _CONDITIONS_MET = {
     "ignored": ("drifted",),
     "cannot_tell": ("cannot_tell", "too_little_known"),
     "too_little_known": ("too_little_known",),
-    "some_drift": (),
-    "not_tested": (),
-    "consistent": (),
 }
 
 
@@ -581,7 +578,7 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
                 findings.append(Finding(metric, where, batch[metric]))
             action = batch["action"]
             findings.append(Finding(action["code"], where, 1.0))
-            for verdict in _CONDITIONS_MET[batch["verdict"]]:
+            for verdict in _CONDITIONS_MET.get(batch["verdict"], ()):
                 reason = batch["reason"] or batch["verdict_text"]
                 findings.append(Finding(verdict, f"{where}: {reason}", 1.0))
     return findings

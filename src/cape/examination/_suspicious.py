@@ -172,7 +172,17 @@ def suspicious_columns(
     True
     """
     _, positive = check_binary_labels(y)
-    X = _as_table(pickable(X))
+    X = pickable(X)
+    if sparse.issparse(X):
+        raise ValueError(
+            "X must be a data frame or an array, got a sparse matrix, whose columns "
+            "are not looked at one by one."
+        )
+    if not hasattr(X, "columns") and X.ndim != 2:
+        raise ValueError(
+            "X must be a table of shape (n_samples, n_features), got an array of "
+            f"shape {X.shape}."
+        )
     n_rows = check_same_length(X=X, y=positive)
     if max_rows < 1:
         raise ValueError(f"max_rows must be at least 1, got {max_rows!r}.")
@@ -204,29 +214,6 @@ def suspicious_columns(
         if reason is not None:
             findings.append(SuspiciousColumn(name, kind, reason))
     return SuspiciousColumns(tuple(findings), len(rows), n_rows)
-
-
-def _as_table(X: Any) -> Any:
-    """Return a data frame as it came, and anything else as an array of two dimensions.
-
-    Raises
-    ------
-    ValueError
-        If X is no table, or sparse.
-    """
-    if sparse.issparse(X):
-        raise ValueError(
-            "X must be a data frame or an array, got a sparse matrix, whose columns "
-            "are not looked at one by one."
-        )
-    if hasattr(X, "columns"):
-        return X
-    if X.ndim != 2:
-        raise ValueError(
-            "X must be a table of shape (n_samples, n_features), got an array of "
-            f"shape {X.shape}."
-        )
-    return X
 
 
 # Reading a column

@@ -8,7 +8,7 @@ from cape._adaptation import GroupAdaptation
 from cape._groups import group_labels
 from cape._wording import _page as words
 from cape._wording._page import Summary
-from cape._wording._results import bound_sentence
+from cape._wording._results import RULE_NAMES, bound_sentence
 from cape.examination import Examination, LabelChecks
 from cape.examination._result import json_ready
 from cape.metrics._audit import audit_counts
@@ -25,17 +25,6 @@ Labels of a million rows refute estimates that are good for every purpose."""
 
 _MOST_GROUPS = 12
 """With more groups, rules take seconds to choose."""
-
-_GRAVEST_FIRST = (
-    "fault",
-    "drifted",
-    "ignored",
-    "cannot_tell",
-    "too_little_known",
-    "some_drift",
-    "not_tested",
-    "consistent",
-)
 
 
 def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
@@ -111,7 +100,9 @@ def _rules(examination: Examination) -> Summary | None:
     entries = []
     for point in [*frontier.rules, frontier.chosen]:
         value, low, high = point.accuracy
-        name = words.rule_name(point.rule)
+        # A rule of the user's own has the name of its class.
+        rule = str(point.rule)
+        name = RULE_NAMES.get(rule, rule)
         entries.append({"name": name, "accuracy": value, "low": low, "high": high})
     return {"rules": entries}
 
@@ -169,7 +160,7 @@ def worst_word(codes: Sequence[str]) -> str:
     >>> worst_word(["consistent", "drifted", "some_drift"])
     'drifted'
     """
-    return min(codes, key=_GRAVEST_FIRST.index)
+    return min(codes, key=list(words.OF_BATCHES).index)
 
 
 def columns_at_fault(

@@ -323,6 +323,7 @@ def _templates() -> Any:
         "results": _results,
         "asset": _asset,
         "widths": WIDTHS,
+        "width_heads": [f"width {width:g}" for width in WIDTHS],
     }
     return environment
 
