@@ -422,6 +422,25 @@ def test_200_hostile_tables(engine):
         check_equal(engine, seed)
 
 
+def test_numbers_where_training_had_0_and_1(engine):
+    # Such a column may hold truth values, and is counted by value.
+    random = np.random.default_rng(0)
+    y = random.random(400) < 0.4
+    frame = pd.DataFrame({"p": random.beta(2 + y, 3 - y)})
+    frame["flag"] = random.integers(0, 2, 400).astype(float)
+    clf = CapeClassifier(Scores("p")).fit(frame, y)
+    edges = np.nextafter([0, 1], [1, 2], dtype=np.float32)
+    flags = [*ODD, *_near(np.append(edges, [0, 1])), 0.5, 2.0, -1.0, None]
+    if engine.dialect == "sqlite":
+        # It writes 15 digits, which put a few numbers on the other side of an edge.
+        flags = [x for x in flags if x is None or float(f"{x:.15g}") == x]
+    batch = Table()
+    batch.add("p", "double", [0.5] * len(flags))
+    batch.add("flag", "double", flags)
+    counts = engine.run(batch, sql.query(clf, "batch", engine.dialect))
+    assert sql.evidence(clf, counts) == clf.evidence(batch.frame("p", "flag"))
+
+
 @pytest.fixture(scope="module")
 def counted():
     """A model of two groups, the counts of its batch, and what counts a table."""

@@ -108,7 +108,9 @@ def query(
     Columns must be of the kind that they were of in training, which the statement
     cannot check. Moments with a time zone are read in the zone of the session: it must
     be UTC. Whole numbers beyond 2^53 are compared as doubles. In a column that had no
-    value in training, text that reads NaN is missing.
+    value in training, text that reads NaN is missing. SQLite writes numbers with 15
+    digits: in a column that was 0 or 1 in training, a number that differs from an edge
+    of a cell in later digits may be counted in the next cell.
 
     Examples
     --------
@@ -607,7 +609,8 @@ def _level_cells(column: ColumnCells, rows: Any) -> tuple[np.ndarray, dict[str, 
 def _flag_cell(column: ColumnCells, level: str) -> int:
     """Find the cell of a number or truth value that was written as text."""
     try:
-        number = np.float32(_TRUTHS.get(level.lower(), level))
+        with np.errstate(over="ignore"):
+            number = np.float32(_TRUTHS.get(level.lower(), level))
     except ValueError:
         return FOREIGN
     if np.isnan(number):
