@@ -61,7 +61,7 @@ def test_two_groups_are_compared_in_words(words_of):
 def test_a_difference_that_the_labels_explain_is_no_finding(words_of):
     counts = {"a": (500, 50, 50, 400), "b": (200, 40, 40, 720)}
     called = words_of(counts)[1]
-    assert called.startswith("In no group do predicted and true share differ by more")
+    assert called.startswith("No group's predicted share differs from its true share")
     assert called.endswith("The labels explain this difference.")
 
 

@@ -164,7 +164,7 @@ def test_six_places_are_named_and_the_others_are_counted(names):
         {"condition": "pe>1", "where": name, "why": "undefined"} for name in names
     )
     start, _, places = line.partition(": ")
-    assert start == "fail-if pe>1 left out, undefined"
+    assert start == "fail-if pe>1 skipped, undefined"
     shown = places.split("; ")
     assert shown[:6] == names[:6]
     assert shown[6:] == ([f"{len(names) - 6} more"] if len(names) > 6 else [])

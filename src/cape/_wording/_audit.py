@@ -140,7 +140,7 @@ def pe_is_undefined(groups: list[str]) -> str:
     """Warn of groups that no other group can be compared with."""
     return (
         "proportional equality is undefined relative to groups without positives "
-        f"or without predicted positives: {', '.join(groups)}; NaN there."
+        f"or without predicted positives: {', '.join(groups)}. The value is NaN there."
     )
 
 
@@ -290,7 +290,8 @@ def _predicted(audit: Audit, names: Names) -> str:
         return " ".join(sentences)
     if not sentences:
         sentences.append(
-            "In no group do predicted and true share differ by more than chance."
+            "No group's predicted share differs from its true share by more than "
+            "chance."
         )
     value, low, high = pair.estimate
     by_the_labels = ""
@@ -380,8 +381,8 @@ IMPACT_COLUMNS = {
 NOT_ADVICE = (
     "This is the kind of table that the rules on New York City's Local Law 144 ask for "
     "(6 RCNY 5-300 to 5-304). It is not legal advice. The law sets no threshold: no "
-    "impact ratio passes or fails. CAPE does not judge whether tool, data, categories "
-    "and auditor meet the law."
+    "impact ratio passes or fails. CAPE does not judge whether the tool, the data, "
+    "the categories and the auditor meet the law."
 )
 
 

@@ -54,17 +54,18 @@ _NOTES = {
     "missing_labels": "{n} of {rows} rows have no label and were left out.",
     "many_groups": "group column {column!r} has {n} values, and each is a group. For "
     "ranges instead, pass --bins {column}={edges}.",
-    "alike_names": "columns have the same name, or nearly: {names}; used: {used}.",
+    "alike_names": "columns with the same or nearly the same name: {names}; "
+    "used: {used}.",
     "total": "the last line of {path} is a total ({word!r} in {column!r}), not a row, "
     "and was left out.",
-    "against_rest": "positive is {positive}, negative the rest: {rest}.",
+    "against_rest": "positive: {positive}; negative: the rest ({rest}).",
     "unseen_label": "label column {column!r}: {value!r} was not in training and "
     "counts as {negative!r}.",
     "separator": "{path} is separated by {separator}, and was read that way.",
-    "missing_in_parts": "column {column!r} is not in {n} of {parts} files of {path}; "
-    "its values count as missing there.",
+    "missing_in_parts": "column {column!r} is missing from {n} of {parts} files of "
+    "{path}; its values count as missing there.",
     "constant": "dropped columns with a single value: {names}.",
-    "not_read": "{why} It is left out; all other batches are here.",
+    "not_read": "{why} It is left out; all other batches are included.",
     "perfect_scores": "the scores tell the classes apart almost perfectly: does a "
     "column hold the answer, or something recorded after it?",
 }

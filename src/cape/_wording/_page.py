@@ -133,7 +133,7 @@ TEXTS = {
         "Share of positives, with intervals; each verdict is for its group alone"
     ),
     "needed caption": (
-        "Labels needed for an interval of this width, including those already there"
+        "Labels needed for an interval of this width, including those you have"
     ),
     # What else changed
     "assumption": (
@@ -192,7 +192,7 @@ TEXTS = {
     "over time": "estimate, with its {level} interval",
     "cross": "more than the share changed",
     "training caption": "Share of positives in training: {share}",
-    "batches caption": "Batches to act on come first; use groups not named",
+    "batches caption": "Batches to act on come first; use the groups not named",
     # Explorer
     "explorer": (
         "Move a slider to any share of positives. The rates follow, for CAPE and for "
@@ -263,7 +263,7 @@ def lede(summary: Summary) -> str:
         return f"What {model} would do if the shares of positives were different."
     rows = rows_text(summary["rows"])
     if kind == "ll144":
-        return f"{rows}, compared by what was decided."
+        return f"{rows}, compared by the decisions made."
     if kind == "audit":
         columns = summary["made"].get("columns", {})
         findings = summary["observed"]["cape"]["groups"]

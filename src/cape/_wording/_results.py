@@ -335,7 +335,7 @@ def doubts(
             unused.append(f"{names[group]!r}: {describe_labels(adapted)}")
     if unused:
         yield (
-            f"{_few(unused, between='; ')}. The label-free estimate stays. Label a "
+            f"{_few(unused, between='; ')}. The label-free estimate is kept. Label a "
             f"random sample of the batch, at least {FEWEST_LABELS} rows in each group; "
             "rows drawn by rows_to_label need their inclusion_probability."
         )
@@ -509,18 +509,18 @@ def rates_are_unknown(groups: Sequence[Hashable], fewest_rows: int) -> str:
 
 def criterion_is_undefined(criterion: str, groups: Sequence[Hashable]) -> str:
     """Say for which groups a criterion of a rule is undefined."""
-    return f"{criterion} is undefined for {_named(groups)} and leaves it out."
+    return f"{criterion} is undefined for {_named(groups)} and ignores it."
 
 
 def bound_is_missed(criterion: str, measured: float, bound: float | None) -> str:
     """Say how near a rule comes to a bound that no choice of members meets."""
     if bound is None:
         return (
-            "no choice of members makes the groups equal: the nearest has "
+            "no choice of members makes the groups equal: the closest has "
             f"{criterion} {measured:.4g}."
         )
     return (
-        f"no choice of members meets every bound: the nearest has {criterion} "
+        f"no choice of members meets every bound: the closest has {criterion} "
         f"{measured:.4g}, and {bound:g} was asked for."
     )
 
@@ -643,7 +643,7 @@ def few_rows(n_rows: int) -> str:
     """Say that a model adapts to what is no batch."""
     return (
         f"predict adapts to the {counted(n_rows, 'row')} it was given, too few to "
-        "estimate a prevalence: a row may be decided otherwise than in its batch. "
+        "estimate a prevalence: a row may be decided differently in its batch. "
         "Adapt to a whole batch, and predict with clf.freeze(adaptation)."
     )
 

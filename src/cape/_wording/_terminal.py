@@ -548,7 +548,7 @@ def rows_needed(
         lines.append(line)
     title = f"For {level_heading(level)} intervals {width:g} wide"
     yield TextTable(title, columns, lines)
-    yield "narrowest: the width that no number of rows can beat."
+    yield "narrowest: no number of rows gives a narrower interval."
     if of_file:
         yield (
             "labels needed: for rows drawn by cape sample --width. drawn plainly: for "
@@ -812,7 +812,7 @@ def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
     --------
     >>> why = {"condition": "pd>0.1", "why": "too few rows"}
     >>> left_out_texts([{**why, "where": "a"}, {**why, "where": "b"}])
-    ['fail-if pd>0.1 left out, too few rows: a; b']
+    ['fail-if pd>0.1 skipped, too few rows: a; b']
     """
     places: dict[tuple[str, str], list[str]] = {}
     for one in left_out:
@@ -821,7 +821,7 @@ def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
     for (condition, why), names in places.items():
         # Three small groups among ten are in fifty pairs.
         shown = "; ".join(shortened(names, _MOST_PLACES))
-        lines.append(f"fail-if {condition} left out, {why}: {shown}")
+        lines.append(f"fail-if {condition} skipped, {why}: {shown}")
     return lines
 
 

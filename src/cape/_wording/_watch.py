@@ -32,7 +32,8 @@ LABEL = "Label 100 rows to be sure:"
 HISTORY = "Share of positives of each group; red dots are alarms"
 PROMISE = (
     "The chance of any false alarm counts all looks, groups and questions together. "
-    "It is exact for decisions and labels, and holds for many rows for shares and fit. "
+    "It is exact for questions about decisions and labels, and approximate, for large "
+    "numbers of rows, for questions about shares and fit. "
     "Rows must be independent, and the model must not have been trained on its "
     "reference."
 )
