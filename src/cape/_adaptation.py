@@ -301,7 +301,7 @@ class Adaptation(InNotebook):
         """
         title = f"Share of positives in training and now{self._interval_words()}"
         without = "estimated without labels"
-        return _plot.moved(self.shares(), title=title, compared=without, width=300)
+        return _plot.moved(self.shares(), title=title, compared=without)
 
     def _interval_words(self) -> str:
         if math.isnan(self.level):

@@ -107,7 +107,6 @@ def moved(
     title: str | None = None,
     now: str = "now",
     compared: str = "what it is compared with",
-    width: int = 200,
 ) -> Any:
     """Draw training as a ring, and now as a dot with its interval as a bar.
 
@@ -148,11 +147,11 @@ def moved(
         ends = ("compared_low:Q", "compared_high:Q")
         layers += _diamond(known, "compared:Q", *ends, below=10)
         keys.append(PICTURES["compared"].format(compared))
-    chart = alt.layer(*layers).properties(width=width, height=alt.Step(34))
+    chart = alt.layer(*layers).properties(width=300, height=alt.Step(34))
     return _with_title(chart, title, "\n".join(keys), left_out)
 
 
-def audit(frame: pd.DataFrame, *, title: str | None = None, width: int = 200) -> Any:
+def audit(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     """Draw how often each group is called positive, and how often it is positive.
 
     Parameters
@@ -188,7 +187,7 @@ def audit(frame: pd.DataFrame, *, title: str | None = None, width: int = 200) ->
         _dot(base, x("predicted"), size=110, yOffset=-6),
         *_diamond(base, x("true"), x("true_low"), "true_high:Q", below=6),
     )
-    chart = chart.properties(width=width, height=alt.Step(34))
+    chart = chart.properties(width=300, height=alt.Step(34))
     return _with_title(chart, title, PICTURES["audit"], left_out)
 
 
@@ -222,7 +221,7 @@ def rates(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     return _with_title(alt.hconcat(*panels), title, PICTURES["rates"], left_out)
 
 
-def columns(frame: pd.DataFrame, *, title: str | None = None, width: int = 200) -> Any:
+def columns(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     """Draw a dot with a bar for each column of one group, and three upright lines.
 
     Parameters
@@ -263,7 +262,7 @@ def columns(frame: pd.DataFrame, *, title: str | None = None, width: int = 200) 
         part = alt.Chart(drawn[drawn["moved"] == moved]).encode(y=y)
         layers.append(_bar(part, "low:Q", "high:Q", strokeWidth=6, color=colour))
         layers.append(_dot(part, x, size=80, color=colour))
-    chart = alt.layer(*layers).properties(width=width, height=alt.Step(24))
+    chart = alt.layer(*layers).properties(width=200, height=alt.Step(24))
     return _with_title(chart, title, PICTURES["columns"], left_out)
 
 
@@ -273,7 +272,6 @@ def unexplained(
     name: str = "group",
     title: str | None = None,
     key: str = "red: it does not fit",
-    width: int = 200,
 ) -> Any:
     """Draw the share of rows that do not fit, of each group or of each column.
 
@@ -314,7 +312,7 @@ def unexplained(
             shape=shape, filled=True, size=100, opacity=1, color=colour
         )
         layers.append(dot.encode(x=x))
-    chart = alt.layer(*layers).properties(width=width, height=alt.Step(24))
+    chart = alt.layer(*layers).properties(width=300, height=alt.Step(24))
     return _with_title(chart, title, key, left_out)
 
 

@@ -562,7 +562,7 @@ class Examination(InNotebook):
             said = self.labels.shares()
             frame = frame.merge(said.drop(columns=["rows", "now", "low", "high"]))
         title = words.examination_title(self)
-        return _plot.moved(frame, title=title, compared=compared, width=300)
+        return _plot.moved(frame, title=title, compared=compared)
 
     def _shown(self) -> Shown:
         return shown(self.names, *words.examination_shown(self))

@@ -563,7 +563,6 @@ class LabelChecks(InNotebook, GroupResult):
             title=words.WITH_AND_WITHOUT_LABELS,
             now=words.WITHOUT_LABELS,
             compared=words.BY_LABELS,
-            width=300,
         )
 
     def _shown(self) -> Shown:

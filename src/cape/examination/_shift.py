@@ -291,7 +291,7 @@ class PriorShiftTest(InNotebook, GroupResult):
         frame = frame.assign(effect=effect, clear=frame["rejected"])
         frame["group"] = list(self.names.values())
         return _plot.unexplained(
-            frame, title=words.UNEXPLAINED_SCORES, key=words.KEY_OF_SCORES, width=300
+            frame, title=words.UNEXPLAINED_SCORES, key=words.KEY_OF_SCORES
         )
 
     def _shown(self) -> Shown:
@@ -480,7 +480,7 @@ class ColumnShift(InNotebook, GroupResult):
         names = frame["column"] + ", " + frame["group"]
         frame = frame.assign(column=names, clear=frame["moved"])
         title, key = words.UNEXPLAINED_COLUMNS, words.KEY_OF_COLUMNS
-        return _plot.unexplained(frame, name="column", title=title, key=key, width=300)
+        return _plot.unexplained(frame, name="column", title=title, key=key)
 
     def _shown(self) -> Shown:
         frame = self._table(self.names)

@@ -250,7 +250,7 @@ class Audit(InNotebook):
         altair chart
         """
         title = shares_title(self.level)
-        return _plot.audit(self._shares(), title=title, width=300)
+        return _plot.audit(self._shares(), title=title)
 
     def to_dict(self, names: Mapping[Group, str] | None = None) -> dict[str, Any]:
         """Return the audit as a dict that JSON can hold.
