@@ -57,7 +57,8 @@ class Step:
         """The exit code that belongs to what the page shows."""
         if "error: " in self.shown:
             return 2
-        if "fail-if" in self.shown or "ALARM" in self.shown:
+        is_watch = self.code.startswith("cape watch")
+        if "fail-if" in self.shown or (is_watch and "ALARM" in self.shown):
             return 1
         return 0
 

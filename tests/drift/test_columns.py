@@ -244,7 +244,7 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
         (
             "height",
             PEOPLE["height"] * 100,
-            "values are about 100 times those in training (median 169.5)",
+            "values are about 100 times those in training",
         ),
         ("height", PEOPLE["height"] * 1000, "values are about 1,000 times"),
         ("height", PEOPLE["height"] / 10, "values are about 0.1 times"),

@@ -3,8 +3,8 @@
 ===============  =======================================================================
 ``use``          The interval is narrow enough to decide by.
 ``label``        It is not. Labels of ``labels`` rows would make it so.
-``not_adapted``  The scores say too little, and the share rests on what rows with these
-                 scores had in training: these are the predictions of last year's model.
+``not_adapted``  The scores say too little, and the share rests mostly on what rows with
+                 these scores had in training.
 ``do_not_use``   A column is broken, or labels refute the estimate.
 ===============  =======================================================================
 """
