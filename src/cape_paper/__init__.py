@@ -11,7 +11,8 @@
 
 All of them return a dict that JSON can hold. `write_results` writes it with a page of
 the tables, and `write_page` puts the pages of several runs together. The experiments
-are cut into cells that are kept in a folder, so a run that was stopped goes on.
+are cut into cells that are kept in a folder, so a run that was stopped goes on. A page
+has a `stamp`, by which a test knows whether its numbers are of today's defaults.
 
 The package uses public names of `cape` alone: it is the library's first user.
 """
@@ -28,6 +29,7 @@ from cape_paper._problem import (
     table_problem,
 )
 from cape_paper._shifts import run_shifts
+from cape_paper._stamp import defaults_hash, stamp
 from cape_paper._synthetic import run_synthetic
 from cape_paper._tables import results_tables
 
@@ -35,6 +37,7 @@ __all__ = [
     "Problem",
     "compare_methods",
     "compas_problem",
+    "defaults_hash",
     "meps_problem",
     "published",
     "results_markdown",
@@ -43,6 +46,7 @@ __all__ = [
     "run_shifts",
     "run_synthetic",
     "save_pictures",
+    "stamp",
     "table_problem",
     "write_page",
     "write_results",

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 from joblib import Memory, Parallel, delayed
 
+from cape_paper._stamp import defaults_hash
+
 Results = dict[str, Any]
 """Numbers of a run, or a part of them, as JSON can hold them."""
 
@@ -136,6 +138,7 @@ def run_facts(start: float, results: Sequence[Results]) -> Results:
         "cells": len(results),
         "cores": os.cpu_count(),
         "load": load,
+        "defaults": defaults_hash(),
         "versions": versions,
     }
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from cape_paper._cells import Results
+from cape_paper._stamp import stamp
 from cape_paper._tables import results_tables
 
 _INTRODUCTION = """# Results
@@ -234,6 +235,7 @@ def _provenance(results: Results) -> str:
     return (
         f"`{command}`, {results['date']}; {cost}, {results['cores']} cores, "
         f"load {load}.\n"
+        f"{stamp(results['defaults'], results['date'][:10])}\n"
         f"Versions: {', '.join(versions)}.\n"
         f"{_settings(results)}"
     )

@@ -50,6 +50,7 @@ MADE = {
     "cell_seconds": 12.4,
     "cores": 2,
     "load": 0.5,
+    "defaults": "3f2a1b0c9d8e",
     "date": "2026-01-01",
 }
 """How a run was made, which all results say."""

@@ -1,0 +1,44 @@
+"""Pages of measurements are of today's defaults."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cape_paper import defaults_hash, stamp
+
+DOCS = Path(__file__).parents[2] / "docs"
+WAITING = {"nannyml.md", "performance.md", "results.md", "trust.md"}
+"""Pages that have not been measured since there are stamps."""
+PAGES = sorted({path.name for path in DOCS.glob("results*.md")} | WAITING)
+
+
+def stamps_of(page):
+    return re.findall(r"defaults `(\w+)`", (DOCS / page).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_are_of_the_defaults_of_today(page, request):
+    if page in WAITING:
+        reason = "waits for a run"
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+    found = stamps_of(page)
+    assert found, f"docs/{page} has no stamp: see cape_paper.stamp."
+    assert set(found) == {defaults_hash()}, f"docs/{page} must be measured anew."
+
+
+def test_the_hash_changes_with_an_answer_of_the_defaults(tmp_path):
+    golden = DOCS.parent / "tests" / "golden" / "answers.json"
+    answers = json.loads(golden.read_text(encoding="utf-8"))
+
+    def hash_of(name, key):
+        answers[name][key] = "changed"
+        file = tmp_path / f"{name}.json"
+        file.write_text(json.dumps(answers), encoding="utf-8")
+        return defaults_hash(file)
+
+    assert hash_of("quantifier hdy", "estimate") == defaults_hash()
+    assert hash_of("defaults", "blue: estimate") != defaults_hash()
+    assert f"`{defaults_hash()}`" in stamp()
+    assert defaults_hash(tmp_path / "none.json") == "unknown"
