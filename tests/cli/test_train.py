@@ -93,7 +93,6 @@ def test_a_terminal_gets_lines_that_fit(cape, people_folder, monkeypatch):
     screen = io.StringIO()
     terminal = Console(file=screen, force_terminal=True, width=60)
     monkeypatch.setattr("cape.cli._app.console", terminal)
-    monkeypatch.setattr("cape.cli._model.console", terminal)
     assert cape("info", people_folder / "m.cape")[0] == 0
     facts = screen.getvalue()[: screen.getvalue().index("group")]
     assert max(len(line) for line in facts.splitlines()) <= 60

@@ -249,5 +249,5 @@ def test_every_name_in_the_help_is_filled_in():
     for command in typer.main.get_command(cape.cli.app).commands.values():
         for parameter in command.params:
             names = re.findall(r"{(\w+)", getattr(parameter, "help", None) or "")
-            known = {"rules", "quantifiers", "learners", "default", "paper"}
+            known = {"sources", "rules", "quantifiers", "learners", "default", "paper"}
             assert set(names) <= known

@@ -1,62 +1,144 @@
-"""``cape audit``: from labels and predictions to the fairness table with intervals."""
+"""``cape audit``: from labels and predictions to the fairness table with intervals.
+
+``cape audit --table ll144`` are the tables of a bias audit.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from cape._wording._audit import BETWEEN_NAMES, RATE_NAMES
-from cape._wording._terminal import audited
+from cape._wording._terminal import audited, impact_shown
 from cape.cli import _options as options
 from cape.cli._app import progress
-from cape.cli._impact import BiasTable
-from cape.cli._options import argument, command, option
+from cape.cli._options import command
 from cape.cli._output import Finding, Output, parse_conditions
 
 _MAP_FORM = "PREDICTION=LABEL, such as high=yes"
 
-File = Annotated[
-    Path | None,
-    argument("FILE", f"A table with labels and predictions: {options.SOURCES}"),
-]
-Label = Annotated[
-    str | None,
-    option(
-        "Column with the label. It has two values; if more, see --positive.", "COLUMN"
-    ),
-]
-Prediction = Annotated[
-    str | None,
-    option(
-        "Column with the prediction, in the values of the label; or with a "
-        "probability, see --threshold.",
-        "COLUMN",
-    ),
-]
-Map = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--map",
-        help="Which label a prediction stands for, such as high=yes. Repeat the option "
-        "for the other prediction.",
-        metavar="PREDICTION=LABEL",
-    ),
-]
-Threshold = Annotated[
-    float | None,
-    option(
-        "Predictions are numbers, such as probabilities: above this they are positive.",
-        "NUMBER",
-    ),
-]
-Title = Annotated[
-    str | None, option("Heading of the page. Default: the name of the file.", "TEXT")
-]
-Author = Annotated[str, option("Who made the audit, for the page.", "TEXT")]
-Note = Annotated[str, option("What readers of the page should know first.", "TEXT")]
+
+@dataclass(frozen=True)
+class BiasTable:
+    """The options of ``--table``: the tables of a bias audit, which needs no labels.
+
+    Parameters
+    ----------
+    table : NAME
+        Instead of an audit with labels: ll144, the selection rates and impact ratios
+        that New York City's Local Law 144 asks for.
+    score : COLUMN
+        With --table: the column with the score, without a decision.
+    unknown : VALUE
+        With --table: a value of a group column that means unknown, as an empty field
+        does. Repeat the option for more values.
+    min_share : NUMBER
+        With --table: categories with a smaller share of the rows get no impact ratio.
+        Default: 0.02, which the rules allow; 0 compares all.
+    source : TEXT
+        With --table: where the data come from. Default: the file name.
+    data_date : TEXT
+        With --table: the period of the data, such as 'January to June 2026'. Default:
+        when the file was last changed.
+    out : FILE
+        With --table: write the table as a file (.csv).
+    """
+
+    table: str | None = None
+    score: str | None = None
+    unknown: list[str] | None = None
+    min_share: float | None = None
+    source: str | None = None
+    data_date: str | None = None
+    out: Path | None = None
+
+    def is_asked_for(self) -> bool:
+        """Tell whether the table is asked for, or raise if the options do not fit."""
+        if self.table not in (None, "ll144"):
+            raise ValueError(f"--table must be ll144, got {self.table!r}.")
+        for field in fields(self):
+            if self.table is None and getattr(self, field.name) is not None:
+                name = field.name.replace("_", "-")
+                raise ValueError(f"--{name} must be given together with --table ll144.")
+        return self.table is not None
+
+    def give(
+        self,
+        source: Any,
+        prediction: str | None,
+        group: list[str] | None,
+        positive: list[str] | None,
+        fail_if: list[str] | None,
+        csv: options.Csv,
+        output: Output,
+        **words: Any,
+    ) -> None:
+        """Make the table and hand it over; parameters are those of ``cape audit``."""
+        if not group:
+            raise ValueError("--table ll144 needs --group, such as sex and race.")
+        column = prediction or self.score
+        if column is None or (prediction and self.score):
+            raise ValueError("--table ll144 needs either --prediction or --score.")
+        conditions = parse_conditions(fail_if, ["impact_ratio"])
+        output.check([source], [self.out])
+        from cape._tables import TableWriter
+        from cape.files._impact import LEAST_SHARE, impact_of_file
+        from cape.files._notes import Notes
+        from cape.report._audit import impact_summary
+
+        notes = Notes()
+        if len(group) < 2:
+            notes.say("one_table")
+        min_share = LEAST_SHARE if self.min_share is None else self.min_share
+        with progress() as on_rows:
+            ratios, facts, sha256 = impact_of_file(
+                source,
+                column,
+                is_score=prediction is None,
+                group=group,
+                positive=positive,
+                unknown=self.unknown or [],
+                min_share=min_share,
+                dialect=csv.dialect(),
+                notes=notes,
+                on_rows=on_rows,
+            )
+        summary = impact_summary(
+            ratios,
+            facts,
+            source=source,
+            file_sha256=sha256,
+            columns={"decision or score": column, "groups": ", ".join(group)},
+            min_share=min_share,
+            data_source=self.source,
+            data_date=self.data_date,
+            **words,
+        )
+        if self.out is not None:
+            # A row by itself says what its rate is, and whose.
+            named = ratios.rename(columns={"rate": summary["rate"]})
+            sourced = named.assign(
+                source=summary["source"], data_date=summary["data_date"]
+            )
+            with TableWriter(self.out, overwrite=output.force) as writer:
+                writer.write(sourced)
+        findings = []
+        for name, rows in summary["tables"].items():
+            for row in rows:
+                if row["status"] == "compared":
+                    where = f"{name}, {row['category']}"
+                    findings.append(Finding("impact_ratio", where, row["impact_ratio"]))
+        output.give_and_judge(
+            "ll144",
+            summary,
+            impact_shown,
+            notes,
+            conditions=conditions,
+            findings=findings,
+            written={"table": self.out},
+        )
 
 
 @command(
@@ -65,22 +147,22 @@ Note = Annotated[str, option("What readers of the page should know first.", "TEX
     '--report audit.html --fail-if "pd>0.1" --fail-if "pe>0.2"',
 )
 def audit(
-    file: File = None,
+    file: Path | None = None,
     *,
-    label: Label = None,
-    prediction: Prediction = None,
-    group: options.Group = None,
-    positive: options.Positive = None,
-    mapping: Map = None,
-    threshold: Threshold = None,
-    fail_if: options.FailIf = None,
-    title: Title = None,
-    author: Author = "",
-    note: Note = "",
-    level: options.Level = 0.95,
-    missing_groups: options.MissingGroups = None,
-    missing_labels: options.MissingLabels = "drop",
-    bins: options.Bins = None,
+    label: str | None = None,
+    prediction: str | None = None,
+    group: list[str] | None = None,
+    positive: list[str] | None = None,
+    mapping: list[str] | None = None,
+    threshold: float | None = None,
+    fail_if: list[str] | None = None,
+    title: str | None = None,
+    author: str = "",
+    note: str = "",
+    level: float = 0.95,
+    missing_groups: str | None = None,
+    missing_labels: str = "drop",
+    bins: list[str] | None = None,
     bias_table: BiasTable,
     csv: options.Csv,
     output: Output,
@@ -98,6 +180,27 @@ def audit(
     --table ll144 needs no labels: selection rates and impact ratios of decisions
     (--prediction) or scores (--score), for each group column and all combined.
     --fail-if then takes impact_ratio; the law itself has no threshold.
+
+    Parameters
+    ----------
+    file : FILE
+        A table with labels and predictions: {sources}
+    label : COLUMN
+        Column with the label. It has two values; if more, see --positive.
+    prediction : COLUMN
+        Column with the prediction, in the values of the label; or with a probability,
+        see --threshold.
+    mapping : PREDICTION=LABEL
+        Which label a prediction stands for, such as high=yes. Repeat the option for the
+        other prediction.
+    threshold : NUMBER
+        Predictions are numbers, such as probabilities: above this they are positive.
+    title : TEXT
+        Heading of the page. Default: the name of the file.
+    author : TEXT
+        Who made the audit, for the page.
+    note : TEXT
+        What readers of the page should know first.
     """
     source = csv.source(file)
     if bias_table.is_asked_for():

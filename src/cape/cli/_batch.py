@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -12,39 +12,8 @@ from cape._wording import _terminal as words
 from cape._wording._numbers import unique_names
 from cape.cli import _app
 from cape.cli import _options as options
-from cape.cli._options import argument, check_files, command, flag, option
+from cape.cli._options import check_files, command
 from cape.cli._output import Finding, Output, parse_conditions
-
-Batch = Annotated[
-    Path | None, argument("FILE", f"The batch to predict: {options.SOURCES}")
-]
-Predictions = Annotated[
-    Path | None,
-    option(
-        "Write the rows with three more columns: prediction, probability (of a "
-        "positive) and estimated_prevalence (of the group).",
-        "FILE",
-    ),
-]
-
-Checked = Annotated[
-    Path | None,
-    option(
-        "A sheet from cape sample with labels filled in, for all rows or some. The "
-        "labels confirm or refute the estimates and correct them. Only cape_key and "
-        "the label are read.",
-        "FILE",
-    ),
-]
-
-BlankMeans = Annotated[
-    str | None,
-    option(
-        "With --checked: the label that a blank stands for. Without it, a blank is no "
-        "label.",
-        "LABEL",
-    ),
-]
 
 
 @command(
@@ -52,22 +21,22 @@ BlankMeans = Annotated[
     "march.html",
 )
 def predict(
-    model: options.Model,
-    file: Batch = None,
+    model: Path,
+    file: Path | None = None,
     *,
-    out: Predictions = None,
-    fail_if: options.FailIf = None,
-    level: options.Level = 0.95,
-    rule: options.Rule = None,
+    out: Path | None = None,
+    fail_if: list[str] | None = None,
+    level: float = 0.95,
+    rule: str | None = None,
     costs: options.Costs,
-    drift: options.Drift = None,
-    checked: Checked = None,
-    blank_means: BlankMeans = None,
-    counts: options.Counts = False,
-    missing_groups: options.MissingGroups = None,
+    drift: str | None = None,
+    checked: Path | None = None,
+    blank_means: str | None = None,
+    counts: bool = False,
+    missing_groups: str | None = None,
     csv: options.Csv,
-    key_file: options.KeyFile = None,
-    dask: options.Scheduler = None,
+    key_file: Path | None = None,
+    dask: str | None = None,
     output: Output,
 ) -> None:
     """Adapt to a batch and predict it.
@@ -79,6 +48,21 @@ def predict(
 
     --fail-if takes the conditions of cape monitor, such as 'moved>0.2' or do_not_use:
     the exit code is 1 if one is met. Predictions and report are written anyway.
+
+    Parameters
+    ----------
+    file : FILE
+        The batch to predict: {sources}
+    out : FILE
+        Write the rows with three more columns: prediction, probability (of a positive)
+        and estimated_prevalence (of the group).
+    checked : FILE
+        A sheet from cape sample with labels filled in, for all rows or some. The labels
+        confirm or refute the estimates and correct them. Only cape_key and the label
+        are read.
+    blank_means : LABEL
+        With --checked: the label that a blank stands for. Without it, a blank is no
+        label.
     """
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     # What can be wrong with files is found before the work is done, and before anything
@@ -144,59 +128,41 @@ def predict(
     )
 
 
-AsSql = Annotated[bool, flag("--sql", "Print the statement.")]
-Table = Annotated[
-    str,
-    option(
-        "What stands after FROM: the name of a table or view, or a SELECT in brackets. "
-        "Default: batch.",
-        "NAME",
-    ),
-]
-SqlDialect = Annotated[
-    str,
-    option(
-        "Of which database: duckdb (default), sqlite, postgres, spark, or any other "
-        "that sqlglot knows.",
-        "NAME",
-    ),
-]
-DrawnLabel = Annotated[
-    str | None,
-    option(
-        "Column with the labels of some rows, drawn at random, and NULL in the others. "
-        "They correct the estimates.",
-        "COLUMN",
-    ),
-]
-GroupThere = Annotated[
-    list[str] | None,
-    option(
-        "Column with the group, if it is not called there as in training. Repeat the "
-        "option for several columns, in the order of training.",
-        "COLUMN",
-    ),
-]
-
-
 @command(
     epilog="Example: cape evidence watch.cape --sql --table loans > count.sql. Run it, "
     "save its result, then: cape predict watch.cape --counts counts.parquet",
 )
 def evidence(
-    model: options.Model,
+    model: Path,
     *,
-    sql: AsSql = False,
-    table: Table = "batch",
-    dialect: SqlDialect = "duckdb",
-    label: DrawnLabel = None,
-    group: GroupThere = None,
-    key_file: options.KeyFile = None,
+    sql: bool = False,
+    table: str = "batch",
+    dialect: str = "duckdb",
+    label: str | None = None,
+    group: list[str] | None = None,
+    key_file: Path | None = None,
 ) -> None:
     """Print the SELECT that counts a batch where its rows are, in a database.
 
     Its result is all that cape predict --counts and cape monitor --counts need: counts,
     and no rows. The model must be one of cape train --score. Needs the extra: sql.
+
+    Parameters
+    ----------
+    sql : bool
+        Print the statement.
+    table : NAME
+        What stands after FROM: the name of a table or view, or a SELECT in brackets.
+        Default: batch.
+    dialect : NAME
+        Of which database: duckdb (default), sqlite, postgres, spark, or any other that
+        sqlglot knows.
+    label : COLUMN
+        Column with the labels of some rows, drawn at random, and NULL in the others.
+        They correct the estimates.
+    group : COLUMN
+        Column with the group, if it is not called there as in training. Repeat the
+        option for several columns, in the order of training.
     """
     if not sql:
         raise ValueError("--sql must be given: a statement is what is printed.")
@@ -209,83 +175,32 @@ def evidence(
     typer.echo(query(clf, table, dialect, label, groups=group))
 
 
-Planned = Annotated[
-    Path | None,
-    argument(
-        "FILE",
-        "A batch, to plan for batches like it, with its drift and labels. "
-        f"{options.SOURCES}",
-    ),
-]
-PlannedWidth = Annotated[
-    float,
-    option(
-        "Width of the interval, from its low end to its high end. Default: 0.1.",
-        "NUMBER",
-    ),
-]
-Prevalence = Annotated[
-    float | None,
-    option(
-        "Share of positives to plan rows for. Default: the one that needs the most.",
-        "NUMBER",
-    ),
-]
-Sampled = Annotated[
-    Path | None, argument("FILE", f"The batch to draw rows from: {options.SOURCES}")
-]
-Sheet = Annotated[
-    Path,
-    option(
-        "Write the rows to check (.csv): all their columns, cape_row, "
-        "cape_probability, cape_key, and an empty label column to fill in.",
-        "FILE",
-    ),
-]
-Rows = Annotated[
-    int | None,
-    option(
-        "How many rows to draw, in all groups together. Default: as many as cape "
-        "predict asks for, or 100 if it asks for none.",
-        "NUMBER",
-    ),
-]
-Spread = Annotated[
-    str,
-    option(
-        "Divide the rows among the groups: equal (the same number each; default) or "
-        "proportional (to their rows). A small group is drawn completely.",
-        "NAME",
-    ),
-]
-Width = Annotated[
-    float | None,
-    option(
-        "Instead of --rows: as many rows of each group as a 95 % interval of this "
-        "width needs, such as 0.1.",
-        "NUMBER",
-    ),
-]
-Seed = Annotated[int, option("Seed of the draw. Default: 0.", "NUMBER")]
-
-
 @command("rows-needed", epilog="Example: cape rows-needed model.cape --width 0.1")
 def rows_needed(
-    model: options.Model,
-    file: Planned = None,
+    model: Path,
+    file: Path | None = None,
     *,
-    width: PlannedWidth = 0.1,
-    level: options.Level = 0.95,
-    prevalence: Prevalence = None,
+    width: float = 0.1,
+    level: float = 0.95,
+    prevalence: float | None = None,
     csv: options.Csv,
-    key_file: options.KeyFile = None,
-    as_json: options.Json = False,
+    key_file: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Say how many rows a batch needs for intervals of a given width.
 
     The noise of training does not shrink with the batch, nor does drift: some widths
     are out of reach for any number of rows. A few labels can reach them. With a file,
     you also see how many, and cape sample --width draws the rows.
+
+    Parameters
+    ----------
+    file : FILE
+        A batch, to plan for batches like it, with its drift and labels. {sources}
+    width : NUMBER
+        Width of the interval, from its low end to its high end. Default: 0.1.
+    prevalence : NUMBER
+        Share of positives to plan rows for. Default: the one that needs the most.
     """
     source = csv.source(file, needed=False)
     check_files([model] if source is None else [model, source], overwrite=False)
@@ -319,20 +234,20 @@ def rows_needed(
     "to_check.csv --out predictions.csv"
 )
 def sample(
-    model: options.Model,
-    file: Sampled = None,
+    model: Path,
+    file: Path | None = None,
     *,
-    out: Sheet,
-    rows: Rows = None,
-    spread: Spread = "equal",
-    width: Width = None,
-    seed: Seed = 0,
-    missing_groups: options.MissingGroups = None,
+    out: Path,
+    rows: int | None = None,
+    spread: str = "equal",
+    width: float | None = None,
+    seed: int = 0,
+    missing_groups: str | None = None,
     csv: options.Csv,
-    key_file: options.KeyFile = None,
-    dask: options.Scheduler = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
+    key_file: Path | None = None,
+    dask: str | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Draw random rows of a batch, for a person to label.
 
@@ -342,6 +257,25 @@ def sample(
     are drawn where the score says less about the label; cape_probability is the
     probability of each. The order is random, so you can stop early. You may sort the
     sheet and add or delete columns, but keep cape_key and the label column.
+
+    Parameters
+    ----------
+    file : FILE
+        The batch to draw rows from: {sources}
+    out : FILE
+        Write the rows to check (.csv): all their columns, cape_row, cape_probability,
+        cape_key, and an empty label column to fill in.
+    rows : NUMBER
+        How many rows to draw, in all groups together. Default: as many as cape predict
+        asks for, or 100 if it asks for none.
+    spread : NAME
+        Divide the rows among the groups: equal (the same number each; default) or
+        proportional (to their rows). A small group is drawn completely.
+    width : NUMBER
+        Instead of --rows: as many rows of each group as a 95 % interval of this width
+        needs, such as 0.1.
+    seed : NUMBER
+        Seed of the draw. Default: 0.
     """
     source = csv.source(file)
     check_files([model, source], [out], overwrite=force)
@@ -395,33 +329,24 @@ _VERDICTS = (
     "fault",
 )
 
-Batches = Annotated[
-    list[Path] | None,
-    argument(
-        "FILES",
-        "One file per batch, oldest first, or a pattern in quotes for one batch in "
-        "several files; a folder stands for its files, in order of their names.",
-    ),
-]
-
 
 @command(
     epilog="Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "
     '"moved>0.2" --fail-if do_not_use',
 )
 def monitor(
-    model: options.Model,
-    batches: Batches = None,
+    model: Path,
+    batches: list[Path] | None = None,
     *,
-    fail_if: options.FailIf = None,
-    level: options.Level = 0.95,
-    rule: options.Rule = None,
+    fail_if: list[str] | None = None,
+    level: float = 0.95,
+    rule: str | None = None,
     costs: options.Costs,
-    drift: options.Drift = None,
-    counts: options.Counts = False,
-    missing_groups: options.MissingGroups = None,
+    drift: str | None = None,
+    counts: bool = False,
+    missing_groups: str | None = None,
     csv: options.Csv,
-    key_file: options.KeyFile = None,
+    key_file: Path | None = None,
     output: Output,
 ) -> None:
     """Track each group's share of positives over batches without labels.
@@ -435,6 +360,12 @@ def monitor(
     broken), too_little_known, cannot_tell or fault. The exit code is 1 if a condition
     is met in any batch. A file that cannot be read is named, the others are still
     read, and the exit code is 2.
+
+    Parameters
+    ----------
+    batches : FILES
+        One file per batch, oldest first, or a pattern in quotes for one batch in
+        several files; a folder stands for its files, in order of their names.
     """
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)

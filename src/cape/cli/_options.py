@@ -1,4 +1,8 @@
-"""Options that several commands share, in bundles, and what they stand for.
+"""Options of commands, in bundles, and what they stand for.
+
+The help of an option is its entry in the section "Parameters" of a docstring: that of
+the command, that of a bundle, or `_SHARED`, which several commands have in common. What
+stands before the star of a command is an argument, and what stands behind it an option.
 
 A bundle is a dataclass whose fields are options. A command takes it as a parameter, and
 `command` declares its fields in place of the bundle.
@@ -7,6 +11,7 @@ A bundle is a dataclass whose fields are options. A command takes it as a parame
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +28,59 @@ from cape._tables import Dialect, Query, Source, open_table, source_files
 from cape._wording._terminal import OPTIONS
 from cape.cli._app import app
 
-_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+_SHARED = """
+Parameters
+----------
+model : MODEL
+    A model file that cape train wrote.
+key_file : FILE
+    File with the secret that signs model files; unsigned ones are refused. Default: the
+    environment variable CAPE_KEY, if set.
+group : COLUMN
+    Column with the group. Repeat the option, or use commas, to combine several columns.
+    Without it, all rows are one group.
+positive : LABEL
+    The label that counts as positive. Default: the greater number, or the later word in
+    the alphabet. If the label has more than two values, repeat the option: these are
+    positive, the rest negative.
+bins : COLUMN=NUMBERS
+    Cut a group column of numbers into ranges that start at these numbers: Age=18,65
+    gives 'under 18', '18-64' and '65+'. Repeat the option for another column.
+missing_labels : NAME
+    Rows without a label: drop (leave them out and say how many; default) or error.
+force : bool
+    Replace files that already exist.
+as_json : bool
+    Print JSON instead of tables.
+verbose : bool
+    Print all groups, and all there is to say of them.
+level
+    Confidence level of the intervals.
+drift : NAME
+    If more than the share of positives changed: cautious (hold the estimate back and
+    widen its interval) or ignore. Default: that of the model.
+rule : NAME
+    What to aim at: {rules}. Default: that of the model.
+report : FILE
+    Write a page for the browser (.html), or its content (.json).
+fail_if : CONDITION
+    Exit with code 1 if this condition is met, such as 'pd>0.1'. Repeat the option for
+    more conditions.
+missing_groups : NAME
+    Rows without a group: error, group (they form the group '(missing)'), or drop (left
+    out of estimates, and decided by the classifier of all groups). Default: error; with
+    a model, as in its training.
+dask : ADDRESS
+    Address of a Dask scheduler whose workers do the work.
+counts : bool
+    FILE is the result of the statement that cape evidence --sql prints, in place of
+    rows.
+"""
+
+_SOURCES = (
+    "CSV or JSON lines (also .gz), Parquet, Arrow, a sheet (book.xlsx::May), a table "
+    "(data.sqlite::loans), a folder, or a pattern in quotes ('march/*.parquet')."
+)
 
 _TIMEOUT = 10
 """Seconds to wait for a Dask scheduler: a wrong address should be told soon."""
@@ -44,6 +101,7 @@ class _CommandWithNames(TyperCommand):
         from cape.rules import RULES
 
         names = {
+            "sources": _SOURCES,
             "rules": ", ".join(RULES),
             "quantifiers": ", ".join(QUANTIFIERS),
             "learners": ", ".join(FILE_LEARNERS),
@@ -81,17 +139,16 @@ def command(
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        hints = get_type_hints(function, include_extras=True)
         parameters = []
         bundles: dict[str, Any] = {}
-        for parameter in inspect.signature(function).parameters.values():
-            hint = hints[parameter.name]
+        for parameter, hint in _parameters(function):
             if is_dataclass(hint):
                 bundles[parameter.name] = hint
-                parameters += _options_of(hint)
+                for field, hint_of_field in _parameters(hint):
+                    field = field.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+                    parameters.append(_declared(field, hint_of_field, hint))
             else:
-                parameter = parameter.replace(annotation=hint, kind=_KEYWORD)
-                parameters.append(parameter)
+                parameters.append(_declared(parameter, hint, function))
 
         @wraps(function)
         def call(**given: Any) -> None:
@@ -103,252 +160,81 @@ def command(
             function(**given)
 
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        if help_values is not None:
-            call.__doc__ = (function.__doc__ or "").format(**help_values)
         call.__annotations__ = {one.name: one.annotation for one in parameters}
+        call.__doc__, _ = _described(function)
+        if help_values is not None:
+            call.__doc__ = call.__doc__.format(**help_values)
         app.command(name, cls=_CommandWithNames, **settings)(call)
         return function
 
     return register
 
 
-def _options_of(bundle: Any) -> list[inspect.Parameter]:
-    """Return the fields of a bundle as parameters."""
-    hints = get_type_hints(bundle, include_extras=True)
-    parameters = []
-    for field in fields(bundle):
-        parameters.append(
-            inspect.Parameter(
-                field.name,
-                _KEYWORD,
-                default=field.default,
-                annotation=hints[field.name],
-            )
+def _parameters(thing: Any) -> list[tuple[inspect.Parameter, Any]]:
+    """Return the parameters of a command or a bundle, with their types."""
+    hints = get_type_hints(thing)
+    parameters = inspect.signature(thing).parameters.values()
+    return [(parameter, hints[parameter.name]) for parameter in parameters]
+
+
+def _declared(parameter: inspect.Parameter, hint: Any, owner: Any) -> inspect.Parameter:
+    """Return a parameter of a command or a bundle as typer takes it."""
+    name = parameter.name
+    entries = _described(_SHARED)[1] | _described(owner)[1]
+    metavar, text = entries.get(name, ("", ""))
+    declared: Any
+    if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+        # Named, a flag has no opposite ``--no-...``.
+        declared = typer.Option(
+            OPTIONS[name],
+            help=text,
+            metavar="" if hint is bool else metavar or None,
+            show_default="default" not in text.lower(),
+            rich_help_panel=getattr(owner, "panel", None),
         )
-    return parameters
+    else:
+        declared = typer.Argument(metavar=metavar, help=text, show_default=False)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return parameter.replace(annotation=Annotated[hint, declared], kind=kind)
 
 
-def argument(metavar: str, text: str) -> Any:
-    """Make an argument.
-
-    Parameters
-    ----------
-    metavar : str
-        How it is called in the help.
-    text : str
-        What it is.
-
-    Returns
-    -------
-    typer.Argument
-    """
-    return typer.Argument(metavar=metavar, help=text, show_default=False)
-
-
-def option(text: str, metavar: str, **more: Any) -> Any:
-    """Make an option whose default, if it has one, is in its text.
-
-    Parameters
-    ----------
-    text : str
-        What it does.
-    metavar : str
-        What its value is. Typer would show the type, and ``<list[str]>`` tells a user
-        nothing.
-    **more
-        Passed to typer.
-
-    Returns
-    -------
-    typer.Option
-    """
-    return typer.Option(help=text, metavar=metavar, show_default=False, **more)
-
-
-def flag(name: str, text: str, **more: Any) -> Any:
-    """Make an option without a value.
-
-    Parameters
-    ----------
-    name : str
-        With both dashes. Named explicitly, it has no opposite ``--no-...``.
-    text : str
-        What it does.
-    **more
-        Passed to typer.
-
-    Returns
-    -------
-    typer.Option
-    """
-    return typer.Option(name, help=text, metavar="", **more)
-
-
-SOURCES = (
-    "CSV or JSON lines (also .gz), Parquet, Arrow, a sheet (book.xlsx::May), a table "
-    "(data.sqlite::loans), a folder, or a pattern in quotes ('march/*.parquet')."
-)
-Model = Annotated[Path, argument("MODEL", "A model file that cape train wrote.")]
-KeyFile = Annotated[
-    Path | None,
-    option(
-        "File with the secret that signs model files; unsigned ones are refused. "
-        "Default: the environment variable CAPE_KEY, if set.",
-        "FILE",
-    ),
-]
-Label = Annotated[
-    str,
-    option(
-        "Column with the label. It has two values, or --positive says which of them "
-        "are positive.",
-        "COLUMN",
-    ),
-]
-Group = Annotated[
-    list[str] | None,
-    option(
-        "Column with the group. Repeat the option, or use commas, to combine several "
-        "columns. Without it, all rows are one group.",
-        "COLUMN",
-    ),
-]
-Positive = Annotated[
-    list[str] | None,
-    option(
-        "The label that counts as positive. Default: the greater number, or the later "
-        "word in the alphabet. If the label has more than two values, repeat the "
-        "option: these are positive, the rest negative.",
-        "LABEL",
-    ),
-]
-Bins = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--bins",
-        help="Cut a group column of numbers into ranges that start at these numbers: "
-        "Age=18,65 gives 'under 18', '18-64' and '65+'. Repeat the option for another "
-        "column.",
-        metavar="COLUMN=NUMBERS",
-    ),
-]
-MissingLabels = Annotated[
-    str,
-    option(
-        "Rows without a label: drop (leave them out and say how many; default) or "
-        "error.",
-        "NAME",
-    ),
-]
-Force = Annotated[bool, flag("--force", "Replace files that already exist.")]
-Json = Annotated[bool, flag("--json", "Print JSON instead of tables.")]
-Verbose = Annotated[
-    bool, flag("--verbose", "Print all groups, and all there is to say of them.")
-]
-Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
-Drift = Annotated[
-    str | None,
-    option(
-        "If more than the share of positives changed: cautious (hold the estimate back "
-        "and widen its interval) or ignore. Default: that of the model.",
-        "NAME",
-    ),
-]
-Rule = Annotated[
-    str | None,
-    option("What to aim at: {rules}. Default: that of the model.", "NAME"),
-]
-Report = Annotated[
-    Path | None,
-    option("Write a page for the browser (.html), or its content (.json).", "FILE"),
-]
-FailIf = Annotated[
-    list[str] | None,
-    option(
-        "Exit with code 1 if this condition is met, such as 'pd>0.1'. Repeat the "
-        "option for more conditions.",
-        "CONDITION",
-    ),
-]
-MissingGroups = Annotated[
-    str | None,
-    option(
-        "Rows without a group: error, group (they form the group '(missing)'), or drop "
-        "(left out of estimates, and decided by the classifier of all groups). "
-        "Default: error; with a model, as in its training.",
-        "NAME",
-    ),
-]
-
-Scheduler = Annotated[
-    str | None,
-    option("Address of a Dask scheduler whose workers do the work.", "ADDRESS"),
-]
-_AS_TRAINED = "with a model, as in its training file."
-
-Separator = Annotated[
-    str | None,
-    option(
-        "Character between the fields of a CSV, or: tab. "
-        f"Default: a comma; {_AS_TRAINED}",
-        "CHARACTER",
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    option(
-        f"Encoding of a CSV, such as utf-8 or latin-1. Default: utf-8; {_AS_TRAINED}",
-        "NAME",
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    option(
-        f"Decimal sign of a CSV: a point or a comma. Default: a point; {_AS_TRAINED}",
-        "CHARACTER",
-    ),
-]
-Sql = Annotated[
-    str | None,
-    option(
-        'Instead of FILE: one SELECT, with files in quotes, such as "select * from '
-        "'march/*.parquet' where state = 'NY'\". With FILE: on that DuckDB database. "
-        "Needs the extra sql.",
-        "SELECT",
-    ),
-]
-Counts = Annotated[
-    bool,
-    flag(
-        "--counts",
-        "FILE is the result of the statement that cape evidence --sql prints, in place "
-        "of rows.",
-    ),
-]
-Tolerance = Annotated[
-    float | None,
-    option(
-        "Largest difference between groups that --rule accepts. Default: the smallest "
-        "that costs next to no accuracy.",
-        "NUMBER",
-    ),
-]
-CostFp = Annotated[
-    float | None, option("What a false positive costs --rule. Default: 1.", "NUMBER")
-]
-CostFn = Annotated[
-    float | None, option("What a false negative costs --rule. Default: 1.", "NUMBER")
-]
+def _described(thing: Any) -> tuple[str, dict[str, tuple[str, str]]]:
+    """Split a docstring into what it says, and metavar and help of its parameters."""
+    docstring = thing if isinstance(thing, str) else thing.__doc__ or ""
+    text, _, section = inspect.cleandoc(docstring).partition("Parameters\n----------\n")
+    entries = {}
+    for entry in re.split(r"\n(?=\S)", section):
+        head, _, described = entry.partition("\n")
+        name, _, metavar = head.partition(" : ")
+        entries[name] = (metavar, " ".join(described.split()))
+    return text.strip(), entries
 
 
 @dataclass(frozen=True)
 class Csv:
-    """What is read in place of a file, and how a CSV is written."""
+    """What is read in place of a file, and how a CSV is written.
 
-    separator: Separator = None
-    encoding: Encoding = None
-    decimal: Decimal = None
-    sql: Sql = None
+    Parameters
+    ----------
+    separator : CHARACTER
+        Character between the fields of a CSV, or: tab. Default: a comma; with a model,
+        as in its training file.
+    encoding : NAME
+        Encoding of a CSV, such as utf-8 or latin-1. Default: utf-8; with a model, as in
+        its training file.
+    decimal : CHARACTER
+        Decimal sign of a CSV: a point or a comma. Default: a point; with a model, as in
+        its training file.
+    sql : SELECT
+        Instead of FILE: one SELECT, with files in quotes, such as "select * from
+        'march/*.parquet' where state = 'NY'". With FILE: on that DuckDB database. Needs
+        the extra sql.
+    """
+
+    separator: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    sql: str | None = None
 
     def source(self, file: Path | None, *, needed: bool = True) -> Any:
         """Return the table to read: the file, or the query.
@@ -398,11 +284,22 @@ class Csv:
 
 @dataclass(frozen=True)
 class Costs:
-    """Parameters of a rule."""
+    """Parameters of a rule.
 
-    tolerance: Tolerance = None
-    cost_fp: CostFp = None
-    cost_fn: CostFn = None
+    Parameters
+    ----------
+    tolerance : NUMBER
+        Largest difference between groups that --rule accepts. Default: the smallest
+        that costs next to no accuracy.
+    cost_fp : NUMBER
+        What a false positive costs --rule. Default: 1.
+    cost_fn : NUMBER
+        What a false negative costs --rule. Default: 1.
+    """
+
+    tolerance: float | None = None
+    cost_fp: float | None = None
+    cost_fn: float | None = None
 
     def of_rule(self, name: str | None) -> Any:
         """Return what the options ask to aim at.

@@ -17,9 +17,16 @@ import typer
 from cape._io import check_report
 from cape._tables import Source
 from cape._wording._terminal import Blocks, breach_text, left_out_texts
-from cape.cli._app import BAD_INPUT, explain, give, give_line, give_notes, give_path
-from cape.cli._json import give_json
-from cape.cli._options import Force, Json, Report, Verbose, check_files
+from cape.cli._app import (
+    BAD_INPUT,
+    explain,
+    give,
+    give_json,
+    give_line,
+    give_notes,
+    give_path,
+)
+from cape.cli._options import check_files
 
 _COMPARISONS = {
     ">": operator.gt,
@@ -189,10 +196,10 @@ def judge(
 class Output:
     """Where the user wants the result of a command: a bundle of options."""
 
-    report: Report = None
-    force: Force = False
-    as_json: Json = False
-    verbose: Verbose = False
+    report: Path | None = None
+    force: bool = False
+    as_json: bool = False
+    verbose: bool = False
 
     def check(
         self, inputs: Iterable[Source] = (), outputs: Iterable[Path | None] = ()

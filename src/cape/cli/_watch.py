@@ -3,67 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
 
 import typer
 
+from cape._io import new_file
 from cape._wording import _watch as words
 from cape.cli import _app
 from cape.cli import _options as options
-from cape.cli._options import argument, command, option
+from cape.cli._options import command
 from cape.cli._output import Output
-
-NewRows = Annotated[
-    Path | None,
-    argument("FILE", f"Rows that no look has seen yet: {options.SOURCES}"),
-]
-State = Annotated[
-    Path,
-    option("Where the watch keeps its counts (.json); made by the first look.", "FILE"),
-]
-Ask = Annotated[
-    list[str] | None,
-    option(
-        "A question, at the first look: moved>0.05, changed, broken, parity>0.1, and "
-        "with labels fpr_gap>0.1, fnr_gap>0.1, pd>0.05. May be given several times. "
-        "Default: moved>0.05, broken and parity>0.1.",
-        "QUESTION",
-    ),
-]
-Name = Annotated[
-    str | None,
-    option("Name of the look, such as its date. Default: that of the file.", "NAME"),
-]
-FailIf = Annotated[
-    list[str] | None,
-    option(
-        "Exit with code 1 only while an alarm of this question stands, such as moved. "
-        "May be given several times. Default: any alarm.",
-        "QUESTION",
-    ),
-]
-Acknowledge = Annotated[
-    str | None,
-    option(
-        "Take note of an alarm, so that it no longer stands: question:group, such as "
-        "moved:a, or parity:a,b.",
-        "ALARM",
-    ),
-]
-Reference = Annotated[
-    float | None,
-    option(
-        "With --acknowledge: the share of positives that moved compares with from now "
-        "on. Default: the share now.",
-        "NUMBER",
-    ),
-]
-Metrics = Annotated[
-    Path | None,
-    option(
-        "Write the look as text for Prometheus's textfile collector (.prom).", "FILE"
-    ),
-]
 
 
 @command(
@@ -71,20 +19,20 @@ Metrics = Annotated[
     "watch.html",
 )
 def watch(
-    model: options.Model,
-    file: NewRows = None,
+    model: Path,
+    file: Path | None = None,
     *,
-    state: State,
-    ask: Ask = None,
-    name: Name = None,
-    fail_if: FailIf = None,
-    acknowledge: Acknowledge = None,
-    reference: Reference = None,
-    metrics: Metrics = None,
-    counts: options.Counts = False,
-    missing_groups: options.MissingGroups = None,
+    state: Path,
+    ask: list[str] | None = None,
+    name: str | None = None,
+    fail_if: list[str] | None = None,
+    acknowledge: str | None = None,
+    reference: float | None = None,
+    metrics: Path | None = None,
+    counts: bool = False,
+    missing_groups: str | None = None,
     csv: options.Csv,
-    key_file: options.KeyFile = None,
+    key_file: Path | None = None,
     output: Output,
 ) -> None:
     """Look at new rows, as often as you like, with few false alarms.
@@ -94,6 +42,30 @@ def watch(
     The exit code is 1 while an alarm stands. Use it on a schedule; use cape monitor to
     look back over batches. The model needs a labelled table that it was not trained on:
     cape train --score, or a prefit model.
+
+    Parameters
+    ----------
+    file : FILE
+        Rows that no look has seen yet: {sources}
+    state : FILE
+        Where the watch keeps its counts (.json); made by the first look.
+    ask : QUESTION
+        A question, at the first look: moved>0.05, changed, broken, parity>0.1, and with
+        labels fpr_gap>0.1, fnr_gap>0.1, pd>0.05. May be given several times. Default:
+        moved>0.05, broken and parity>0.1.
+    name : NAME
+        Name of the look, such as its date. Default: that of the file.
+    fail_if : QUESTION
+        Exit with code 1 only while an alarm of this question stands, such as moved. May
+        be given several times. Default: any alarm.
+    acknowledge : ALARM
+        Take note of an alarm, so that it no longer stands: question:group, such as
+        moved:a, or parity:a,b.
+    reference : NUMBER
+        With --acknowledge: the share of positives that moved compares with from now on.
+        Default: the share now.
+    metrics : FILE
+        Write the look as text for Prometheus's textfile collector (.prom).
     """
     source = csv.source(file, needed=acknowledge is None)
     output.check([model] if source is None else [model, source])
@@ -133,7 +105,9 @@ def watch(
             )
     save_watch(watched, state)
     if metrics is not None:
-        _write(metrics, metrics_text(watched))
+        # Whole: Prometheus may read at any time.
+        with new_file(metrics, overwrite=True) as temporary:
+            temporary.write_text(metrics_text(watched), encoding="utf-8")
     summary = watch_summary(
         watched, provenance=file_provenance(loaded), command=command
     )
@@ -141,11 +115,3 @@ def watch(
     names = [Question.parse(alarm["question"]).name for alarm in watched.alarms]
     if any(name in fatal or not fatal for name in names):
         raise typer.Exit(1)
-
-
-def _write(path: Path, text: str) -> Any:
-    """Write a text whole: Prometheus may read at any time."""
-    from cape._io import new_file
-
-    with new_file(path, overwrite=True) as temporary:
-        temporary.write_text(text, encoding="utf-8")
