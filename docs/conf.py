@@ -12,7 +12,10 @@ sys.path.insert(0, str(HERE))
 
 import public_api  # noqa: E402
 import words  # noqa: E402
+from docutils import nodes  # noqa: E402
+from docutils.utils.math.latex2mathml import tex2mathml  # noqa: E402
 from gallery_pictures import AltairScraper  # noqa: E402
+from sphinx.util.math import get_node_equation_number  # noqa: E402
 from sphinx.util.nodes import make_refnode  # noqa: E402
 
 import cape  # noqa: E402
@@ -56,7 +59,9 @@ numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+# MathJax would be fetched from elsewhere; browsers draw MathML by themselves.
+html_math_renderer = "mathml"
 myst_heading_anchors = 4
 
 HAS_COMPAS = (Path(os.environ.get("CAPE_DATA", "")) / "compas").is_dir()
@@ -156,8 +161,28 @@ def read_included(app, relative_path, parent_docname, content):
     content[0] = link_root_pages(content[0])
 
 
+def write_formula(translator, node):
+    """Write a formula within a line as MathML."""
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def write_equation(translator, node):
+    """Write a formula on its own line, with its number if it has a label."""
+    # People without a mouse can scroll what is too wide.
+    start = translator.starttag(node, "div", CLASS="math", tabindex="0")
+    translator.body.append(start)
+    if node["number"]:
+        number = get_node_equation_number(translator, node)
+        translator.body.append(f'<span class="eqno">({number})</span>')
+    translator.body.append(tex2mathml(node.astext(), as_block=True))
+    translator.body.append("</div>")
+    raise nodes.SkipNode
+
+
 def setup(app):
     """Connect what is above to Sphinx."""
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_equation, None))
     app.connect("autodoc-skip-member", skip_routing)
     app.connect("missing-reference", find_short_name)
     app.connect("source-read", read_source)

@@ -128,6 +128,46 @@ def test_every_page_is_in_a_table_of_contents():
     assert {page.stem for page in (ROOT / "docs").glob("*.md")} <= listed
 
 
+METHOD = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+
+
+def test_the_tests_that_the_method_names_exist():
+    named = re.findall(r"\[`(test_\w+)`\]\(\.\./(tests/[\w/]+\.py)\)", METHOD)
+    # No test is named without a link to its file.
+    assert len(named) == METHOD.count("`test_") > 0
+    for name, path in named:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        assert f"\ndef {name}(" in source, f"{path} has no {name}"
+
+
+def test_every_section_of_the_method_is_checked_by_a_test():
+    for section in re.split(r"^## ", METHOD, flags=re.M)[1:]:
+        assert "*Checked by*" in section, section.partition("\n")[0]
+
+
+def test_the_method_has_every_quantifier_criterion_and_question():
+    listed = set(re.findall(r"`([\w>.]+)`", METHOD))
+    assert {*cape.quantify.QUANTIFIERS, *cape.rules.CRITERIA} <= listed
+    text = (
+        inspect.getdoc(cape.Watch).partition("questions :")[2].partition("alpha :")[0]
+    )
+    questions = set(re.findall(r'"([a-z_]+)(?:>[\d.]+)?"', text))
+    assert {"moved", "pd"} <= questions <= listed
+
+
+def test_references_of_the_method_are_in_the_bibliography():
+    project = (ROOT / "docs" / "project.md").read_text(encoding="utf-8")
+    references = [
+        line.split("|")[1] for line in project.split("\n") if line[:2] == "| "
+    ]
+    cited = re.findall(r"\[([^\]]+) (\d{4})\]\(project.md#bibliography\)", METHOD)
+    assert cited
+    for author, year in cited:
+        # The author who is named is the first.
+        first = [line for line in references if re.match(rf"[^,]* {author}\b", line)]
+        assert any(year in line for line in first), f"{author} {year}"
+
+
 SITE = {
     "index.html": """<h1 id="here">One</h1>
         <a href="#here">x</a> <a href="sub/two.html#there">x</a>

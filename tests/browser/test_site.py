@@ -13,6 +13,7 @@ PAGES = [
     "verdicts.html",
     "what_to_aim_at.html",
     "glossary.html",
+    "method.html",
     "gallery/index.html",
     "gallery/plot_02_adaptation.html",
     "api/index.html",

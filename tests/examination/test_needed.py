@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
-from cape import Estimate, ScoreHistogram, examine
+from cape import CapeClassifier, Estimate, ScoreHistogram, examine
 from cape.datasets import make_synthetic
 from cape.examination import rows_needed, rows_to_label
 
@@ -192,6 +193,20 @@ def test_few_rows_of_a_group_are_drawn_plainly(clf, big):
     assert set(drawn.inclusion_probability[z == 0]) == {49 / 1500}
     drawn = rows_to_label(clf, X, sensitive_features=z, n=100)
     assert len(set(drawn.inclusion_probability[z == 0])) > 1
+
+
+@pytest.mark.parametrize("positives", [20, 150, 280])
+def test_rows_of_the_highest_and_the_lowest_score_may_be_many(positives):
+    noise = np.random.default_rng(0).random((300, 1))
+    y = np.arange(300) % 2
+    clf = CapeClassifier(DecisionTreeClassifier(), random_state=0)
+    clf.fit(2 * y[:, None] + noise, y)
+    batch = np.arange(300)[:, None] < positives
+    drawn = rows_to_label(clf, 2 * batch + noise, n=60, random_state=0)
+    assert len(drawn.rows) == 60
+    assert drawn.inclusion_probability.sum() == pytest.approx(60)
+    # Both ends of the score are looked at.
+    assert set(batch[drawn.rows, 0]) == {False, True}
 
 
 @pytest.mark.parametrize(

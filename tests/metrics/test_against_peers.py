@@ -149,10 +149,25 @@ def test_bootstrap_ends_are_those_of_scipy_s_bootstrap_of_rows():
     assert low == pytest.approx(0 if crosses else signed[0], abs=tolerance)
 
 
-def test_an_undefined_rate_is_left_out_and_fairlearn_counts_it_as_0():
-    # Group b has no positives, so no TPR.
-    y, y_hat, z = [1, 0, 1, 0, 0, 0], [1, 0, 1, 0, 1, 0], list("aaaabb")
-    theirs = fairlearn.equal_opportunity_difference(y, y_hat, sensitive_features=z)
+@pytest.mark.parametrize(
+    ("name", "label", "theirs", "left_out"),
+    [
+        # Groups without the label have no rate of the rows that have it.
+        ("equal_opportunity_difference", 1, 1.0, 0.5),
+        ("equal_opportunity_ratio", 1, 0.0, 0.5),
+        ("false_positive_rate_difference", 0, 1.0, 0.5),
+        ("false_positive_rate_ratio", 0, 0.0, 0.5),
+        ("equalized_odds_difference", 1, 1.0, 0.5),
+    ],
+)
+def test_an_undefined_rate_is_left_out_and_fairlearn_counts_it_as_0(
+    name, label, theirs, left_out
+):
+    # Group a has a rate of 1, b one of 1/2; all rows of c have the other label.
+    y = np.array([label] * 4 + [1 - label] * 6)
+    z = np.array(list("aabb" + "aabbcc"))
+    y_hat = np.array([1, 1, 1, 0] + [1, 0] * 3)
+    groups = {"sensitive_features": z}
+    assert getattr(fairlearn, name)(y, y_hat, **groups) == theirs
     with pytest.warns(UserWarning, match="undefined"):
-        left_out = ours.equal_opportunity_difference(y, y_hat, sensitive_features=z)
-    assert (theirs, left_out) == (1.0, 0.0)
+        assert getattr(ours, name)(y, y_hat, **groups) == left_out

@@ -126,7 +126,10 @@ def _equal_strata(batch: np.ndarray) -> np.ndarray:
     # The cell in which the sum passes the target begins the next stratum, unless most
     # of its rows are below the target.
     middles = before + batch / 2
-    starts = np.unique(np.append(0, np.searchsorted(middles, targets)))
+    places = np.searchsorted(middles, targets)
+    # Many rows in the last cell leave it to be the last stratum.
+    places = np.minimum(places, len(batch) - 1)
+    starts = np.unique(np.append(0, places))
     # Cells with many rows, and cells without any, may leave a stratum too small.
     return starts[_merge_small(np.add.reduceat(batch, starts))]
 

@@ -266,8 +266,8 @@ _PARITY_DOCSTRING = """Compute {what}.
 Returns
 -------
 float in [0, 1]
-    Groups whose rate is undefined are left out with a warning. NaN if no rate is
-    defined{or_zero}.
+    Groups whose rate is undefined are left out with a warning; Fairlearn counts the
+    rate as 0. NaN if no rate is defined{or_zero}.
 
 Examples
 --------
