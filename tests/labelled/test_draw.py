@@ -166,6 +166,19 @@ def test_strata_partition_the_rows_and_draw_at_least_two_of_each(batch, n, model
         assert len(strata.rows) <= 6
 
 
+@given(batches, st.sampled_from([SHARP, BLUNT]), st.floats(0, 1), st.floats(0, 1))
+def test_no_row_stands_for_more_than_twice_as_many_as_in_a_plain_draw(
+    batch, model, estimate, mean_score
+):
+    # So many rows that whole numbers make no difference.
+    batch = 10_000 * batch + 1000
+    n = 3000
+    strata = stratify(model, batch, n, estimate, mean_score)
+    plain = n / batch.sum()
+    # The bound of docs/method.md.
+    assert plain / strata.probabilities.min() <= 1.01 * np.sqrt(1 + 0.65**2) / 0.65
+
+
 def test_a_blunt_score_is_drawn_evenly_and_a_sharp_one_where_it_is_unsure():
     batch = np.full(10, 600)
     even = stratify(BLUNT, batch, 120, 0.5, 0.5)
