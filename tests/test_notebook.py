@@ -23,7 +23,6 @@ from cape import (
 )
 from cape._notebook import MOST_ROWS, InNotebook, MissingExtra, Shown
 from cape.datasets import make_synthetic
-from cape.examination._recommend import Recommendation
 from cape.metrics import audit
 
 HOSTILE = [
@@ -329,13 +328,6 @@ def results():
         evidence = clf.evidence(X, labels, sensitive_features=z)
         criterion = "demographic_parity_difference"
         frontier = seen.frontiers([criterion], n_points=5)[criterion]
-    rows = [[0.1, 0.01, 0.5, 0.1, 9], [0.2, np.nan, np.nan, np.nan, 1]]
-    index = pd.MultiIndex.from_tuples(
-        [(100, "threshold", "spa"), (500, "resampled", "spa")],
-        names=["batch_size", "pool", "quantifier"],
-    )
-    names = ["pd", "pd_error", "pe", "pe_error", "batches"]
-    tried = pd.DataFrame(rows, index=index, columns=names)
     audited = audit(new.target, called, sensitive_features=z, n_resamples=20)
     return {
         "Adaptation": adaptation,
@@ -347,12 +339,11 @@ def results():
         "Frontier": frontier,
         "LabelChecks": seen.labels,
         "PriorShiftTest": seen.prior_shift,
-        "Recommendation": Recommendation(tried),
     }
 
 
 SHOWN = "Adaptation Audit ColumnShift Evidence Examination ExpectedPerformance"
-SHOWN += " Frontier LabelChecks PriorShiftTest Recommendation"
+SHOWN += " Frontier LabelChecks PriorShiftTest"
 
 
 @pytest.mark.parametrize("name", SHOWN.split())
@@ -373,7 +364,6 @@ NUMBERS = {
     "Evidence": ("mean score", ["mean_score"]),
     "Examination": ("accuracy", ["accuracy"]),
     "PriorShiftTest": ("unexplained", ["effect"]),
-    "Recommendation": ("PD", ["pd"]),
     "ExpectedPerformance": ("FNR", ["fnr", "fnr_low", "fnr_high"]),
     "Frontier": ("accuracy", ["accuracy", "accuracy_low", "accuracy_high"]),
     "LabelChecks": (
@@ -442,15 +432,6 @@ def test_rates_to_expect_have_a_panel_each(results):
     chart = results["ExpectedPerformance"].plot().to_dict()
     titles = [panel["title"] for panel in chart["hconcat"]]
     assert titles == ["false positive rate", "false negative rate", "accuracy"]
-
-
-def test_a_recommendation_draws_the_metric_that_is_asked_for(results):
-    tried = results["Recommendation"]
-    chart = tried.plot("pe").to_dict()
-    assert len(chart["hconcat"]) == 2
-    assert chart["hconcat"][0]["layer"][1]["encoding"]["x"]["field"] == "pe"
-    with pytest.raises(ValueError, match="metric must be"):
-        tried.plot("accuracy")
 
 
 def test_evidence_draws_the_scores_of_the_largest_groups(results):

@@ -89,8 +89,6 @@ _MOST_PANELS = 8
 
 _ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
-_SHAPES = ("circle", "diamond", "square", "triangle-up")
-
 
 def import_altair() -> ModuleType:
     """Import altair, or say which extra installs it."""
@@ -424,58 +422,6 @@ def frontier(
     )
     chart = chart.properties(width=400, height=260)
     return _with_title(chart, title, PICTURES["frontier"])
-
-
-def recommendation(
-    frame: pd.DataFrame, *, metric: str = "pd", title: str | None = None
-) -> Any:
-    """Draw the unfairness of every configuration, a panel for each batch size.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table of a recommendation, with batch_size, pool, quantifier, the metric and
-        its standard error as columns.
-    metric : str, default="pd"
-        Column of the metric, with the column ``{metric}_error``.
-
-    Examples
-    --------
-    >>> from cape import _plot
-    >>> frame = pd.DataFrame({
-    ...     "batch_size": [100, 100], "pool": ["threshold", "resampled"],
-    ...     "quantifier": ["spa", "spa"], "pd": [0.04, 0.05], "pd_error": [0.01, 0.01],
-    ... })
-    >>> type(_plot.recommendation(frame)).__name__
-    'HConcatChart'
-    """
-    alt = import_altair()
-    error = frame[f"{metric}_error"].fillna(0)
-    drawn = frame.assign(low=frame[metric] - 2 * error, high=frame[metric] + 2 * error)
-    scale = alt.Scale(domain=[0, float(drawn["high"].max())], nice=True, clamp=True)
-    name = metric.upper()
-    x = alt.X(f"{metric}:Q", scale=scale, axis=alt.Axis(tickCount=5), title=name)
-    x_low = alt.X("low:Q", scale=scale, title=name)
-    panels = []
-    for size, part in drawn.groupby("batch_size"):
-        pools = sorted(part["pool"].unique())
-        colours = alt.Scale(domain=pools, range=[NOW, THEN])
-        shapes = alt.Scale(domain=pools, range=list(_SHAPES[: len(pools)]))
-        base = alt.Chart(part).encode(
-            y=alt.Y("quantifier:N", title=None),
-            # Pools stand below each other, or one would hide the other.
-            yOffset=alt.YOffset("pool:N", sort=pools),
-            color=alt.Color("pool:N", scale=colours),
-        )
-        bars = base.mark_rule(strokeWidth=5, opacity=0.35)
-        marks = base.mark_point(filled=True, size=80, opacity=1)
-        panel = alt.layer(
-            bars.encode(x=x_low, x2="high:Q"),
-            marks.encode(x=x, shape=alt.Shape("pool:N", scale=shapes)),
-        )
-        heading = PICTURES["batches"].format(size)
-        panels.append(panel.properties(height=alt.Step(16), title=heading, width=200))
-    return _with_title(alt.hconcat(*panels), title, PICTURES["recommendation"])
 
 
 def drawable(

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         PriorShiftTest,
     )
     from cape.examination._needed import RowsToLabel
-    from cape.examination._recommend import Recommendation
     from cape.examination._shift import GroupShiftTest
     from cape.examination._suspicious import SuspiciousColumns
 
@@ -391,33 +390,6 @@ def _label_lines(checks: LabelChecks | None, group: Any) -> list[str]:
 
 
 # Before there is a batch
-
-
-def recommendation_repr(recommendation: Recommendation, metrics: Sequence[str]) -> str:
-    """Say what is best for each batch size."""
-    lines = []
-    for metric in metrics:
-        for size, row in recommendation.best(metric).iterrows():
-            lines.append(
-                f"batches of {size}: lowest {metric.upper()} with pool "
-                f"{row['pool']!r} and quantifier {row['quantifier']!r}: "
-                f"{row[metric]:.3f} (standard error {row[f'{metric}_error']:.3f})"
-            )
-    return _in_brackets("Recommendation", lines)
-
-
-RECOMMENDATION_TITLE = "Pools and quantifiers by batch size, lowest PD first"
-RECOMMENDATION_HEADINGS = {
-    "pd": "PD",
-    "pd_error": "standard error",
-    "pe": "PE",
-    "pe_error": "standard error of PE",
-}
-
-
-def recommendation_heading(metric: str) -> str:
-    """Name the picture of a recommendation."""
-    return f"Mean {metric.upper()} of each pool and quantifier"
 
 
 def suspicious_repr(found: SuspiciousColumns) -> str:

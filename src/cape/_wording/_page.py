@@ -43,7 +43,6 @@ EACH_BY_ITSELF = (
 PICTURES = {
     "share axis": "share of positives",
     "effect axis": "share of rows that do not fit",
-    "batches": "batches of {} rows",
     "left out": "The {which} {most} of {n} {name}s are drawn.",
     # What the marks of each picture mean, line by line.
     "training": "ring: in training",
@@ -58,9 +57,6 @@ PICTURES = {
     "scores": "bars: the batch\nline: the best mixture of the training classes",
     "frontier": (
         "curve: the best choice for each bound, with its interval\nmarks: rules"
-    ),
-    "recommendation": (
-        "mark: mean over batches; bar: two standard errors; left is fairer"
     ),
     # What a picture shows, for readers who cannot see it.
     "scores title": (

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from cape import _plot
 from cape._groups import check_groups
-from cape._notebook import InNotebook, Shown
 from cape._validation import (
     check_binary_labels,
     check_choice,
@@ -21,9 +19,7 @@ from cape._validation import (
     check_same_length,
     take_rows,
 )
-from cape._wording import _examination as words
 from cape.classifier import CapeClassifier
-from cape.examination._result import json_ready
 from cape.metrics import confusion_by_group, proportional_equality
 from cape.quantify import QUANTIFIERS, make_quantifier
 
@@ -32,85 +28,6 @@ if TYPE_CHECKING:
 
 _PREVALENCES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _POOLS = ("threshold", "resampled")
-_METRICS = ("pd", "pe")
-
-
-@dataclass(frozen=True)
-class Recommendation(InNotebook):
-    """Result of `recommend`.
-
-    Parameters
-    ----------
-    results : DataFrame
-        Indexed by batch size, pool and quantifier: mean PD over groups and mean PE of
-        the worst pair, each with its standard error over batches, and the number of
-        batches.
-    """
-
-    results: pd.DataFrame
-
-    def table(self) -> pd.DataFrame:
-        """Return all configurations, the lowest PD of a batch size first.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by batch size, pool and quantifier.
-        """
-        return self.results.sort_values(["batch_size", "pd"])
-
-    def best(self, metric: str = "pd") -> pd.DataFrame:
-        """Return the best pool and quantifier for each batch size.
-
-        Parameters
-        ----------
-        metric : {"pd", "pe"}, default="pd"
-            The metric whose mean is lowest.
-
-        Returns
-        -------
-        DataFrame
-            Indexed by batch size.
-        """
-        check_choice("metric", metric, _METRICS)
-        lowest = self.results[metric].groupby("batch_size").idxmin()
-        return self.results.loc[lowest.tolist()].reset_index(["pool", "quantifier"])
-
-    def plot(self, metric: str = "pd") -> Any:
-        """Draw the configurations of each batch size; needs altair.
-
-        Parameters
-        ----------
-        metric : {"pd", "pe"}, default="pd"
-
-        Returns
-        -------
-        altair chart
-        """
-        check_choice("metric", metric, _METRICS)
-        title = words.recommendation_heading(metric)
-        frame = self.table().reset_index()
-        return _plot.recommendation(frame, metric=metric, title=title)
-
-    def _shown(self) -> Shown:
-        table = self.table().rename(columns=words.RECOMMENDATION_HEADINGS)
-        table.index = table.index.set_names("batch size", level="batch_size")
-        return Shown(words.RECOMMENDATION_TITLE, table)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all configurations as a dict that JSON can hold.
-
-        Returns
-        -------
-        dict
-            ``results`` is a list with one entry for each configuration. What is
-            undefined is None.
-        """
-        rows = self.table().reset_index().to_dict("records")
-        return {"results": [json_ready(row) for row in rows]}
-
-    def __repr__(self) -> str:
-        return words.recommendation_repr(self, _METRICS)
 
 
 def recommend(
@@ -126,7 +43,7 @@ def recommend(
     n_batches: int = 20,
     random_state: Any = 0,
     **settings: Any,
-) -> Recommendation:
+) -> pd.DataFrame:
     """Try configurations of CAPE on batches with artificial prevalences.
 
     The training data are split. Each part in turn serves as the source of batches while
@@ -161,7 +78,12 @@ def recommend(
 
     Returns
     -------
-    Recommendation
+    DataFrame
+        Indexed by batch size, pool and quantifier: ``pd``, the mean PD over groups, and
+        ``pe``, the mean PE of the worst pair, each with its standard error over
+        batches, ``pd_error`` and ``pe_error``, and the number of ``batches``. The
+        lowest PD of a batch size comes first. Where PE is undefined, a batch is left
+        out of its mean.
 
     Examples
     --------
@@ -171,9 +93,11 @@ def recommend(
     ...     estimator=LogisticRegression(), pools=("threshold",), batch_sizes=(100,),
     ...     quantifiers=("cc", "spa"), n_splits=2, n_batches=5,
     ... )
-    >>> tried.best()["quantifier"].tolist()
-    ['spa']
+    >>> tried.index[0]
+    (100, 'threshold', 'spa')
     """
+    import pandas as pd
+
     for quantifier in quantifiers:
         check_choice("quantifiers", quantifier, tuple(QUANTIFIERS))
     for pool in pools:
@@ -195,7 +119,7 @@ def recommend(
     strata = 2 * codes + positive
     # Batches are drawn once a split: all configurations are compared on the same rows,
     # so that the luck of the draw falls on all of them alike.
-    measured: dict[tuple[int, str, str], list[tuple[float, float]]] = {}
+    measured = []
     for train, held_out in splitter.split(np.zeros(len(strata)), strata):
         batches = []
         for size in batch_sizes:
@@ -217,9 +141,18 @@ def recommend(
                     y_pred = variant.predict(of_batch, sensitive_features=groups)
                     positive_label = clf.classes_[1]
                     unfairness = measure(labels[rows], y_pred, groups, positive_label)
-                    key = (size, pool, quantifier)
-                    measured.setdefault(key, []).append(unfairness)
-    return Recommendation(_results(measured))
+                    measured.append((size, pool, quantifier, *unfairness))
+    names = ["batch_size", "pool", "quantifier"]
+    frame = pd.DataFrame(measured, columns=[*names, "pd", "pe"])
+    by_configuration = frame.groupby(names, sort=False)
+    table = by_configuration.agg(
+        pd=("pd", _mean),
+        pd_error=("pd", _standard_error),
+        pe=("pe", _mean),
+        pe_error=("pe", _standard_error),
+        batches=("pd", "size"),
+    )
+    return table.sort_values(["batch_size", "pd"])
 
 
 def draw_batch(
@@ -288,40 +221,17 @@ def _with_quantifier(clf: CapeClassifier, name: str) -> CapeClassifier:
     return variant
 
 
-def _results(
-    measured: Mapping[tuple[int, str, str], list[tuple[float, float]]],
-) -> pd.DataFrame:
-    """Return the means over batches, one row for each configuration."""
-    import pandas as pd
-
-    names = ["batch_size", "pool", "quantifier"]
-    index = pd.MultiIndex.from_tuples(list(measured), names=names)
-    rows = [mean_over_batches(np.array(values)) for values in measured.values()]
-    return pd.DataFrame(rows, index=index)
+def _mean(values: pd.Series) -> float:
+    """Return the mean of the values that are defined."""
+    defined = values.dropna().to_numpy()
+    if not len(defined):
+        return float("nan")
+    return float(defined.mean())
 
 
-def mean_over_batches(values: np.ndarray) -> dict[str, float]:
-    """Return the means of PD and PE with their standard errors.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_batches, 2)
-        PD and PE of each batch. NaN, where PE is undefined, is left out.
-
-    Returns
-    -------
-    dict
-    """
-    summary: dict[str, float] = {}
-    for name, column in zip(_METRICS, values.T, strict=True):
-        defined = column[~np.isnan(column)]
-        summary[name] = float("nan")
-        summary[f"{name}_error"] = float("nan")
-        if len(defined) > 0:
-            summary[name] = float(defined.mean())
-        if len(defined) > 1:
-            # One batch alone has no standard error.
-            deviation = defined.std(ddof=1)
-            summary[f"{name}_error"] = float(deviation / np.sqrt(len(defined)))
-    summary["batches"] = len(values)
-    return summary
+def _standard_error(values: pd.Series) -> float:
+    """Return the standard error of a mean; NaN if fewer than two values are defined."""
+    defined = values.dropna().to_numpy()
+    if len(defined) < 2:
+        return float("nan")
+    return float(defined.std(ddof=1) / np.sqrt(len(defined)))
