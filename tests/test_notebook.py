@@ -21,7 +21,7 @@ from cape import (
     examination,
     examine,
 )
-from cape._notebook import MOST_ROWS, InNotebook, MissingExtra, Shown
+from cape._notebook import MOST_ROWS, InNotebook, MissingExtra
 from cape.datasets import make_synthetic
 from cape.metrics import audit
 
@@ -107,7 +107,7 @@ class Result(InNotebook):
         return self.draw()
 
     def _shown(self):
-        return Shown(self.title, self.frame, self.notes)
+        return self.title, self.frame, self.notes
 
 
 def audit_of(counts, n_resamples):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cape.sampling import pp_sampling, prevalence_grid, shift, shift_rows
+from cape.sampling import pp_sampling, prevalence_grid, shift
 
 labels = (
     st.lists(st.booleans(), min_size=2, max_size=60)
@@ -16,6 +16,12 @@ labels = (
     .map(np.array)
 )
 thetas = st.floats(0.001, 0.999)
+
+
+def shift_rows(y, z, prevalences, **settings):
+    """Return the rows that are drawn."""
+    rows, _, _ = shift(np.arange(len(y)), y, z, prevalences, **settings)
+    return rows
 
 
 @given(labels, thetas, st.integers(0, 9))

@@ -6,7 +6,7 @@ import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cape import _plot
@@ -15,15 +15,12 @@ from cape._drift._mixture import holm
 from cape._estimate import Estimate
 from cape._groups import (
     Group,
-    group_labels,
     group_to_json,
     groups_from_json,
-    name_index,
-    unique_names,
 )
 from cape._json_fields import Fields, read_format, strict_json
 from cape._labelled import LabelFindings
-from cape._notebook import InNotebook, Shown
+from cape._notebook import GroupResult, InNotebook
 from cape._wording import _results as words
 from cape._wording._numbers import level_text
 from cape._wording._results import column_line
@@ -161,8 +158,7 @@ class GroupAdaptation:
 
     def to_json(self) -> dict[str, Any]:
         """Return a dict that `Adaptation.to_json` writes."""
-        content = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {**content, "labels": self.labels.to_json()}
+        return {**vars(self), "labels": dict(vars(self.labels))}
 
     def flat(self) -> dict[str, Any]:
         """Return a row of `Adaptation.table`: an estimate takes three columns."""
@@ -181,7 +177,7 @@ class GroupAdaptation:
 
 
 @dataclass(frozen=True)
-class Adaptation(InNotebook):
+class Adaptation(InNotebook, GroupResult):
     """What CAPE estimated in a batch and picked for it, group by group.
 
     Given an adaptation, each row is predicted on its own. It is small, can be saved as
@@ -241,11 +237,6 @@ class Adaptation(InNotebook):
         return {**self.__dict__, "drifts": {}, "situations": {}, "posterior": None}
 
     @property
-    def names(self) -> dict[Group, str]:
-        """The name of each group; no two are alike."""
-        return unique_names(self.groups, self.group_columns)
-
-    @property
     def refuted(self) -> list[Group]:
         """Groups whose estimate labels refute, at 5 % over all groups together.
 
@@ -258,13 +249,6 @@ class Adaptation(InNotebook):
                 p_values[group] = adapted.labels.p_value
         adjusted = zip(p_values, holm(list(p_values.values())), strict=True)
         return [group for group, p_value in adjusted if p_value < _REFUTED]
-
-    def table(self) -> pd.DataFrame:
-        """Return a DataFrame with one row for each group."""
-        import pandas as pd
-
-        index = pd.Index(list(group_labels(self.groups).values()), name="group")
-        return pd.DataFrame([one.flat() for one in self.groups.values()], index=index)
 
     def shares(self) -> pd.DataFrame:
         """Return the numbers of the picture, one row for each group.
@@ -308,9 +292,7 @@ class Adaptation(InNotebook):
             return ""
         return f", with {level_text(self.level)} intervals"
 
-    def _shown(self) -> Shown:
-        import pandas as pd
-
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
         rows = []
         for adapted in self.groups.values():
             row = {
@@ -322,14 +304,13 @@ class Adaptation(InNotebook):
                 "verdict": words.describe_verdict(adapted),
             }
             rows.append(row)
-        table = pd.DataFrame(rows, index=name_index(self.groups, self.group_columns))
         title = f"Share of positives of each group{self._interval_words()}"
         names = self.names
         sentences = []
         for group, adapted in self.groups.items():
             if adapted.labels.rows:
                 sentences.append(f"{names[group]}: {words.describe_labels(adapted)}.")
-        return Shown(title, table, [*sentences[:_MOST_SENTENCES], *self.notes])
+        return title, rows, [*sentences[:_MOST_SENTENCES], *self.notes]
 
     def to_json(self) -> str:
         """Write the adaptation as JSON text."""
@@ -400,31 +381,23 @@ def _group_from_json(entry: Fields) -> GroupAdaptation:
     label_verdict = said.value("verdict")
     if label_verdict is not None:
         label_verdict = said.text("verdict", _LABEL_VERDICTS)
-    labels = LabelFindings(
-        rows=labelled,
-        estimate=said.number("estimate", 0, 1, may_be_unknown=True),
-        verdict=label_verdict,
-        p_value=said.number("p_value", 0, 1, may_be_unknown=True),
-        sample_p_value=said.number("sample_p_value", 0, 1, may_be_unknown=True),
-    )
+    of_labels = {}
+    for name in ("estimate", "p_value", "sample_p_value"):
+        of_labels[name] = said.number(name, 0, 1, may_be_unknown=True)
+    shares: dict[str, Any] = {}
+    for name in ("estimate", "without_labels", "quantifier_estimate"):
+        shares[name] = entry.estimate(name, 0, 1)
+    for name in ("mean_score", "held_back", "borrowed", "predicted_prevalence"):
+        shares[name] = entry.number(name, 0, 1)
+    for name in ("training_prevalence", "made_for", "pd_bound"):
+        shares[name] = entry.number(name, 0, 1, may_be_unknown=True)
     return GroupAdaptation(
         rows=rows,
-        training_prevalence=entry.number(
-            "training_prevalence", 0, 1, may_be_unknown=True
-        ),
-        estimate=entry.estimate("estimate", 0, 1),
-        without_labels=entry.estimate("without_labels", 0, 1),
-        quantifier_estimate=entry.estimate("quantifier_estimate", 0, 1),
-        mean_score=entry.number("mean_score", 0, 1),
         drift=entry.number("drift", 0, may_be_unknown=True),
-        held_back=entry.number("held_back", 0, 1),
-        borrowed=entry.number("borrowed", 0, 1),
         verdict=entry.text("verdict", _VERDICTS),
-        labels=labels,
+        labels=LabelFindings(labelled, verdict=label_verdict, **of_labels),
         classifier=entry.whole("classifier"),
-        made_for=entry.number("made_for", 0, 1, may_be_unknown=True),
-        predicted_prevalence=entry.number("predicted_prevalence", 0, 1),
-        pd_bound=entry.number("pd_bound", 0, 1, may_be_unknown=True),
+        **shares,
     )
 
 

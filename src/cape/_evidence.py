@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +14,16 @@ from cape import _plot
 from cape._columns import ColumnCounts
 from cape._groups import (
     Group,
-    group_labels,
     group_name,
+    group_table,
     group_to_json,
     groups_from_json,
-    name_index,
     sorted_groups,
     unique_names,
 )
 from cape._histogram import ONE, ScoreHistogram
 from cape._json_fields import Fields, read_format
-from cape._notebook import InNotebook, Shown
+from cape._notebook import InNotebook
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -266,14 +265,10 @@ class Evidence(InNotebook):
         DataFrame
             Rows, those whose label is known (labelled), and the mean score.
         """
-        import pandas as pd
-
         rows = []
         for part in self.groups.values():
             rows.append([part.scores.size, part.labelled_rows, part.scores.mean])
-        index = pd.Index(list(group_labels(self.groups).values()), name="group")
-        columns = ["rows", "labelled", "mean_score"]
-        return pd.DataFrame(rows, index=index, columns=columns)
+        return group_table(self.groups, rows, ["rows", "labelled", "mean_score"])
 
     def plot(self) -> Any:
         """Draw the scores of each group; needs altair.
@@ -293,11 +288,11 @@ class Evidence(InNotebook):
             parts.append(pd.DataFrame(cells).assign(group=name, rows=histogram.size))
         return _plot.scores(pd.concat(parts), title="Scores of each group")
 
-    def _shown(self) -> Shown:
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
         table = self.table().rename(columns={"mean_score": "mean score"})
-        table.index = name_index(self.groups)
+        names = list(unique_names(self.groups).values())
         title = f"Evidence of {int(table['rows'].sum()):,} rows"
-        return Shown(title, table)
+        return title, table.set_axis(names).rename_axis("group"), ()
 
     def without_labels(self) -> Evidence:
         """Return the evidence of the same rows without their labels."""

@@ -353,20 +353,21 @@ def group_labels(groups: Iterable[Group]) -> dict[Group, Any]:
     return labels
 
 
-def name_index(
-    groups: Iterable[Group], columns: Sequence[str] | None = None
-) -> pd.Index:
-    """Return the names of groups as the index of a table that people read.
+def group_table(
+    groups: Iterable[Group], rows: Sequence[Any], columns: list[str] | None = None
+) -> pd.DataFrame:
+    """Make a table with one row for each group.
 
     Examples
     --------
-    >>> from cape._groups import name_index
-    >>> name_index([1, "1"]).tolist()
-    ['1', "'1'"]
+    >>> from cape._groups import group_table
+    >>> group_table(["a", "b"], [{"rows": 3}, {"rows": 4}]).loc["b", "rows"]
+    np.int64(4)
     """
     import pandas as pd
 
-    return pd.Index(list(unique_names(groups, columns).values()), name="group")
+    index = pd.Index(list(group_labels(groups).values()), name="group")
+    return pd.DataFrame(rows, index=index, columns=columns)
 
 
 def combined_columns(group_columns: Any) -> list[str] | None:

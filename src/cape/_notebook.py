@@ -1,7 +1,8 @@
-"""Results in a notebook: a table and a picture as HTML, without any script.
+"""Results as tables, as JSON, and in a notebook as HTML, without any script.
 
-A result that inherits from `InNotebook` defines ``_shown``, its table in the words that
-people read, and ``plot``, its picture. The HTML needs no other file and loads nothing,
+`GroupResult` holds a record for each group. A result that inherits from `InNotebook`
+defines ``_shown``, its table in the words that people read, and ``plot``, its picture.
+The HTML needs no other file and loads nothing,
 so that it looks alike in JupyterLab, in VS Code and in an exported page. Text has the
 colour of the text around it, and what is drawn can be seen on light and dark grounds.
 """
@@ -9,12 +10,13 @@ colour of the text around it, and what is drawn can be seen on light and dark gr
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from cape._estimate import Estimate
+from cape._groups import Group, group_table, unique_names
+from cape._json_fields import strict_json
 from cape._packages import MissingExtra
 from cape._plot import svg_or_reason
 from cape._wording._numbers import printable
@@ -45,24 +47,66 @@ margin:0 0 0 1em;font-family:Arial,Helvetica,sans-serif}
 """
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a notebook shows of a result, beside its picture.
+class GroupResult:
+    """Base of the results that hold a record for each group.
 
-    Parameters
-    ----------
-    title : str
-        One line about the whole result. It is also the name of the picture.
-    table : DataFrame
-        Its index and its columns are shown, under names that people read. A cell may be
-        an `Estimate`.
-    notes : sequence of str, default=()
-        Sentences below table and picture.
+    A subclass is a dataclass with a field ``groups``, a mapping from group to
+    dataclass, and a field ``group_columns``, the columns whose values groups combine.
+    It overrides `_facts` if it knows more than what it says about each group.
     """
 
-    title: str
-    table: pd.DataFrame
-    notes: Sequence[str] = ()
+    groups: Mapping[Group, Any]
+    group_columns: Sequence[str] | None = None
+
+    @property
+    def names(self) -> dict[Group, str]:
+        """The name of each group; no two are alike."""
+        return unique_names(self.groups, self.group_columns)
+
+    def table(self) -> pd.DataFrame:
+        """Return the result as a data frame.
+
+        Returns
+        -------
+        DataFrame
+            One row for each group, one column for each field of its dataclass, and
+            three for an estimate: its value, ``_low`` and ``_high``.
+        """
+        rows = [flat(result) for result in self.groups.values()]
+        return group_table(self.groups, rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            ``groups`` is a list with one entry for each group. A number that is not
+            finite is None.
+        """
+        # A list and no mapping: in JSON the keys of a mapping would have to be text.
+        entries = []
+        names = self.names
+        for group, result in self.groups.items():
+            entries.append({"group": names[group], **flat(result)})
+        return strict_json({**self._facts(), "groups": entries})
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what the result knows about all groups together."""
+        return {}
+
+
+def flat(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass; an `Estimate` becomes three of them."""
+    if hasattr(record, "flat"):
+        return record.flat()
+    fields: dict[str, Any] = {}
+    for name, value in vars(record).items():
+        if isinstance(value, Estimate):
+            fields[name], fields[f"{name}_low"], fields[f"{name}_high"] = value
+        else:
+            fields[name] = value
+    return fields
 
 
 class InNotebook:
@@ -80,19 +124,25 @@ class InNotebook:
         """Draw the result; needs altair."""
         raise NotImplementedError
 
-    def _shown(self) -> Shown:
-        """Return what a notebook shows."""
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        """Return what a notebook shows: a title, a table, and sentences below.
+
+        The title is also the name of the picture. The table is a DataFrame, or a list
+        with a row for each group; a cell may be an `Estimate`.
+        """
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
         """Return the table and the picture as HTML, or the table alone."""
-        shown = self._shown()
+        title, table, notes = self._shown()
+        if isinstance(table, list):
+            table = group_table(self.names.values(), table)  # type: ignore[attr-defined]
         parts = [f"<style>{_STYLE}</style>"]
-        parts.append(f"<p>{_text(shown.title)}</p>")
-        parts.append(_table(shown.table))
-        if len(shown.table):
-            parts.append(self._picture(shown.title))
-        for sentence in shown.notes:
+        parts.append(f"<p>{_text(title)}</p>")
+        parts.append(_table(table))
+        if len(table):
+            parts.append(self._picture(title))
+        for sentence in notes:
             parts.append(f"<p>{_text(sentence)}</p>")
         return f'<div class="cape-result">{"".join(parts)}</div>'
 

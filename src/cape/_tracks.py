@@ -13,6 +13,10 @@ from cape._estimate import Estimate
 from cape._group_model import GroupModel
 from cape._sequential import (
     Reference,
+    accumulate,
+    bet_on_gap,
+    bet_on_mean,
+    chance_of_wealth,
     ever_above,
     life_of,
     never_above,
@@ -46,9 +50,6 @@ squares, and with 8 rows a cell it was too large in 7 % of watches."""
 
 _LEAST_ROWS = 50
 """Rows of the stream before which nothing is tested."""
-
-ROWS_OF_A_BLOCK = 20
-"""Rows a group that are collected before rates of groups are compared."""
 
 _GRID = np.linspace(0.002, 0.998, 250)
 """Shares that an interval is looked for in."""
@@ -154,23 +155,18 @@ class Track:
         )
         return cls(cuts, reference, model.prevalence)
 
-    @property
-    def least_rows(self) -> int:
-        """Rows before which a start is not tested."""
-        return max(_LEAST_ROWS, _ROWS_PER_CELL * (len(self.cuts) + 1))
-
     def add(self, cells: np.ndarray, look: int) -> None:
         """Count the rows of a look, and begin a new start if the last has enough."""
-        number = 0
-        if self.starts:
-            newest = self.starts[-1]
-            number = newest.number + bool(newest.first)
-        if not self.starts or number > self.starts[-1].number:
+        least_rows = max(_LEAST_ROWS, _ROWS_PER_CELL * (len(self.cuts) + 1))
+        if not self.starts:
+            self.starts.append(Start(0, look, np.zeros_like(cells)))
+        elif self.starts[-1].first:
+            number = self.starts[-1].number + 1
             self.starts.append(Start(number, look, np.zeros_like(cells)))
         for start in self.starts:
             start.cells = start.cells + cells
             rows = start.cells.sum()
-            if not start.first and rows >= self.least_rows:
+            if not start.first and rows >= least_rows:
                 start.first = int(rows)
         newest = self.starts[-1]
         self.starts = [
@@ -252,6 +248,21 @@ class Track:
         ends = np.interp([-limit, limit], -z, _GRID, left=0.0, right=1.0)
         return Estimate(value, *ends.tolist())
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the state as JSON can hold it."""
+        starts = []
+        for start in self.starts:
+            cells = start.cells.tolist()
+            starts.append([start.number, start.look, start.first, cells])
+        return {"share": self.share, "given": not self.is_estimated, "starts": starts}
+
+    def restore(self, entry: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.share = entry["share"]
+        self.is_estimated = not entry["given"]
+        for number, look, first, cells in entry["starts"]:
+            self.starts.append(Start(number, look, np.array(cells), first))
+
 
 def _spread(start: Start, size: float) -> float:
     """Return the logarithm of how far the information of a start can grow."""
@@ -282,3 +293,47 @@ class Bets:
         """Begin with nothing won or lost."""
         wealth = np.full((n_bets, 2, 5), -np.inf)
         return cls(wealth, np.zeros_like(counts), np.zeros_like(counts))
+
+    def settle(self, question: Question, pairs: list[tuple[int, int]]) -> list[float]:
+        """Bet on the rows that wait.
+
+        Parameters
+        ----------
+        question : Question
+        pairs : list of pairs of int
+            The places of the groups of each pair; not used if the bets are of groups.
+
+        Returns
+        -------
+        list of float
+            The anytime p-value of each bet.
+        """
+        tolerance = float(question.tolerance or 0.0)
+        if question.name == "pd":
+            logs = bet_on_mean(self.pending, tolerance)
+        else:
+            places = np.array(pairs, dtype=int).reshape(-1, 2)
+            counts = self.pending[places]
+            # Guessed from rows before, one half if there are none.
+            seen = self.past[places]
+            rates = (seen[..., 0] + 1) / (seen.sum(-1) + 2)
+            logs = bet_on_gap(counts[..., 0], counts.sum(-1), rates.mean(-1), tolerance)
+        self.wealth = accumulate(self.wealth, logs, self.block)
+        self.past = self.past + self.pending
+        self.pending = np.zeros_like(self.pending)
+        self.block += 1
+        return chance_of_wealth(self.wealth, self.block - 1).tolist()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the state as JSON can hold it."""
+        # JSON has no infinity: null is a bet that has not begun.
+        wealth = [None if x == -np.inf else x for x in self.wealth.ravel().tolist()]
+        counts = [self.past.tolist(), self.pending.tolist()]
+        return {"block": self.block, "counts": counts, "wealth": wealth}
+
+    def restore(self, entry: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.block = entry["block"]
+        self.past, self.pending = np.array(entry["counts"])
+        wealth = [-np.inf if x is None else x for x in entry["wealth"]]
+        self.wealth = np.reshape(wealth, self.wealth.shape)

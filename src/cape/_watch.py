@@ -19,31 +19,16 @@ from cape._groups import (
     Group,
     combined_columns,
     group_from_json,
-    group_labels,
     group_name,
+    group_table,
     group_to_json,
     unique_names,
 )
 from cape._json_fields import read_format, strict_json
 from cape._learners._scores import Scores
-from cape._notebook import InNotebook, Shown
+from cape._notebook import InNotebook
 from cape._prediction import check_same_model, refuse_row_keepers
-from cape._sequential import (
-    accumulate,
-    bet_on_gap,
-    bet_on_mean,
-    chance_of_wealth,
-)
-from cape._tracks import (
-    ASKED_ANEW,
-    OF_LABELS,
-    OF_SHARES,
-    ROWS_OF_A_BLOCK,
-    Bets,
-    Question,
-    Start,
-    Track,
-)
+from cape._tracks import ASKED_ANEW, OF_LABELS, OF_SHARES, Bets, Question, Track
 from cape._validation import check_fitted_cape, check_prevalence
 from cape._wording import _watch as words
 
@@ -53,6 +38,9 @@ if TYPE_CHECKING:
     from cape.classifier import CapeClassifier
 
 _FORMAT = 1
+
+_ROWS_OF_A_BLOCK = 20
+"""Rows a group that are collected before rates of groups are compared."""
 
 
 class Watch(InNotebook):
@@ -274,33 +262,20 @@ class Watch(InNotebook):
     ) -> list[dict[str, Any]]:
         """Ask a question of decisions, and of labels."""
         bets = self._bets[str(question)]
-        tolerance = float(question.tolerance or 0.0)
         for place, group in enumerate(self._groups):
             part = evidence.groups.get(group)
             if question.name != "parity":
                 part = labelled.get(group)
             if part is not None:
                 bets.pending[place] += self._counts(question.name, group, part)
-        if bets.pending.sum() < ROWS_OF_A_BLOCK * len(self._groups):
+        if bets.pending.sum() < _ROWS_OF_A_BLOCK * len(self._groups):
             return []
+        subjects = [[self._groups[i], self._groups[j]] for i, j in self._pairs]
         if question.name == "pd":
-            logs = bet_on_mean(bets.pending, tolerance)
             subjects = [[group] for group in self._groups]
-        else:
-            pairs = np.array(self._pairs, dtype=int).reshape(-1, 2)
-            counts = bets.pending[pairs]
-            # Guessed from rows before, one half if there are none.
-            seen = bets.past[pairs]
-            rates = (seen[..., 0] + 1) / (seen.sum(-1) + 2)
-            logs = bet_on_gap(counts[..., 0], counts.sum(-1), rates.mean(-1), tolerance)
-            subjects = [[self._groups[i], self._groups[j]] for i, j in self._pairs]
-        bets.wealth = accumulate(bets.wealth, logs, bets.block)
-        bets.past = bets.past + bets.pending
-        bets.pending = np.zeros_like(bets.pending)
-        bets.block += 1
         raised = []
-        chances = chance_of_wealth(bets.wealth, bets.block - 1)
-        for subject, chance in zip(subjects, chances.tolist(), strict=True):
+        chances = bets.settle(question, self._pairs)
+        for subject, chance in zip(subjects, chances, strict=True):
             if chance <= self._level(question) and not self._stands(question, subject):
                 raised.append(self._alarm(question, subject, chance))
         return raised
@@ -310,7 +285,8 @@ class Watch(InNotebook):
 
         def decided(rows: GroupEvidence) -> tuple[int, int]:
             """Count the rows decided as positive, and the others."""
-            called = int(self._pool(group).called(rows)[self._members[group]])
+            pool = self.clf.model_of(group).pool
+            called = int(pool.called(rows)[self._members[group]])
             return called, int(rows.scores.size) - called
 
         if name == "parity":
@@ -323,9 +299,6 @@ class Watch(InNotebook):
         true_positives, missed = decided(part.positives)
         false_alarms, true_negatives = decided(part.negatives)
         return [missed, true_positives + true_negatives, false_alarms]
-
-    def _pool(self, group: Group) -> Any:
-        return self.clf.model_of(group).pool
 
     def _stands(self, question: Question, groups: Sequence[Group]) -> bool:
         """Tell whether an alarm stands, or its question is closed."""
@@ -443,11 +416,6 @@ class Watch(InNotebook):
         """Alarms that stand: question, groups, look, since and p_value."""
         return [alarm for alarm in self._raised if alarm["acknowledged"] is None]
 
-    def _index(self) -> pd.Index:
-        import pandas as pd
-
-        return pd.Index(list(group_labels(self._groups).values()), name="group")
-
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each group, as of the last look.
 
@@ -459,21 +427,16 @@ class Watch(InNotebook):
             decided as positive, and for each question whether it raised an alarm: None
             if the group is not tested.
         """
-        import pandas as pd
-
         if not self.looks:
-            return pd.DataFrame(index=self._index())
+            return group_table(self._groups, [])
         rows = []
         last = self.looks[-1]["groups"]
         for group, entry in zip(self._groups, last, strict=True):
-            share = entry["share"]
-            row = {"since": entry["since"], "rows": entry["rows"]}
-            row |= {"share": share["value"], "low": share["low"]}
-            row |= {"high": share["high"], "decided": _rate(entry["decided"])}
+            row = {"since": entry["since"], "rows": entry["rows"], **_shares(entry)}
             for question in self.questions:
                 row[str(question)] = self._answer(question, group)
             rows.append(row)
-        return pd.DataFrame(rows, index=self._index())
+        return group_table(self._groups, rows)
 
     def _answer(self, question: Question, group: Group) -> bool | None:
         """Tell whether a question was answered with yes for a group."""
@@ -503,11 +466,8 @@ class Watch(InNotebook):
                     for alarm in self._raised
                     if alarm["look"] == look["name"] and group in alarm["groups"]
                 ]
-                share = entry["share"]
                 row = {"look": look["name"], "group": self.names[group]}
-                row |= {"share": share["value"], "low": share["low"]}
-                row |= {"high": share["high"], "decided": _rate(entry["decided"])}
-                rows.append({**row, "alarm": ", ".join(raised)})
+                rows.append({**row, **_shares(entry), "alarm": ", ".join(raised)})
         return pd.DataFrame(rows)
 
     def plot(self) -> Any:
@@ -519,10 +479,9 @@ class Watch(InNotebook):
         """
         return _plot.watched(self.history())
 
-    def _shown(self) -> Shown:
-        table = self.table()
-        table.index = list(self.names.values())
-        return Shown(words.head(self.to_dict()), table)
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        table = self.table().set_axis(list(self.names.values()))
+        return words.head(self.to_dict()), table, ()
 
     def __repr__(self) -> str:
         return "\n".join(words.lines(self.to_dict()))
@@ -565,18 +524,7 @@ class Watch(InNotebook):
             alarms.append({**alarm, "groups": groups})
         tracks = []
         for group, track in self._tracks.items():
-            starts = []
-            for start in track.starts:
-                cells = start.cells.tolist()
-                starts.append([start.number, start.look, start.first, cells])
-            entry = {"group": group_to_json(group), "share": track.share}
-            tracks.append(entry | {"given": not track.is_estimated, "starts": starts})
-        bets = {}
-        for name, bet in self._bets.items():
-            # JSON has no infinity: null is a bet that has not begun.
-            wealth = [None if x == -np.inf else x for x in bet.wealth.ravel().tolist()]
-            counts = [bet.past.tolist(), bet.pending.tolist()]
-            bets[name] = {"block": bet.block, "counts": counts, "wealth": wealth}
+            tracks.append({"group": group_to_json(group), **track.to_json()})
         state = {
             "fingerprint": self.clf.fingerprint_,
             "questions": [str(question) for question in self.questions],
@@ -585,7 +533,7 @@ class Watch(InNotebook):
             "looks": self.looks,
             "alarms": alarms,
             "tracks": tracks,
-            "bets": bets,
+            "bets": {name: bet.to_json() for name, bet in self._bets.items()},
         }
         content = {"format": _FORMAT, "sha256": _digest(state), "state": state}
         return json.dumps(content, allow_nan=False)
@@ -630,17 +578,9 @@ class Watch(InNotebook):
             groups = [group_from_json(group) for group in alarm["groups"]]
             watch._raised.append({**alarm, "groups": groups})
         for entry in state["tracks"]:
-            track = watch._tracks[group_from_json(entry["group"])]
-            track.share = entry["share"]
-            track.is_estimated = not entry["given"]
-            for number, look, first, cells in entry["starts"]:
-                track.starts.append(Start(number, look, np.array(cells), first))
+            watch._tracks[group_from_json(entry["group"])].restore(entry)
         for name, entry in state["bets"].items():
-            bet = watch._bets[name]
-            bet.block = entry["block"]
-            bet.past, bet.pending = np.array(entry["counts"])
-            wealth = [-np.inf if x is None else x for x in entry["wealth"]]
-            bet.wealth = np.reshape(wealth, bet.wealth.shape)
+            watch._bets[name].restore(entry)
         return watch
 
 
@@ -651,6 +591,13 @@ def _digest(state: Any) -> str:
 
 def _is_asked_anew(alarm: Mapping[str, Any]) -> bool:
     return Question.parse(alarm["question"]).name in ASKED_ANEW
+
+
+def _shares(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a look found of a group, as columns of a table."""
+    value, low, high = entry["share"].values()
+    decided = _rate(entry["decided"])
+    return {"share": value, "low": low, "high": high, "decided": decided}
 
 
 def _rate(decided: Iterable[int] | None) -> float | None:

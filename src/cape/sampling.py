@@ -192,67 +192,27 @@ def shift(
     [0.2, 0.8]
     """
     check_same_length(X=X, y=y, sensitive_features=sensitive_features)
-    rows = shift_rows(
-        y, sensitive_features, prevalences, size=size, random_state=random_state
-    )
-    return take_rows(X, rows), take_rows(y, rows), take_rows(sensitive_features, rows)
-
-
-def shift_rows(
-    y: Any,
-    sensitive_features: Any,
-    prevalences: float | Mapping[Any, float],
-    *,
-    size: int | Mapping[Any, int] | None = None,
-    random_state: Any = None,
-) -> np.ndarray:
-    """Return the row indices of a batch with a chosen prevalence in each group.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        Labels of two classes; the greater label is the positive one.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_columns)
-        Group of each row. With several columns a group is a combination of values.
-    prevalences : float or mapping from group to float
-        Share of positives in all groups, or in each group. Groups that the mapping
-        does not name are left out of the batch.
-    size : int or mapping from group to int, default=None
-        Number of rows of each group. None, and groups that the mapping does not name,
-        get as many rows as can be drawn.
-    random_state : int, RandomState or None, default=None
-        Seed of the draw.
-
-    Returns
-    -------
-    ndarray of int
-        Indices in ascending order, without repetition.
-
-    See Also
-    --------
-    shift : Return the rows themselves.
-
-    Examples
-    --------
-    >>> rows = shift_rows([0, 0, 1, 1], list("aaaa"), 0.5, size=2, random_state=0)
-    >>> len(rows)
-    2
-    """
     _, positive = check_binary_labels(y)
     groups = check_groups(sensitive_features)
-    check_same_length(y=positive, sensitive_features=groups)
     random = check_random_state(random_state)
-    prevalence_of = _prevalence_of_groups(prevalences, groups.keys)
+    if not isinstance(prevalences, Mapping):
+        prevalences = dict.fromkeys(groups.keys, prevalences)
+    # A misspelt group would be left out without a word, if it were not refused.
+    unknown = [group for group in prevalences if group not in groups.keys]
+    if unknown:
+        raise ValueError(
+            f"prevalences must name groups among {groups.keys}, got {unknown}."
+        )
 
     # The empty array is what is drawn if the mapping names no group.
     drawn = [np.empty(0, dtype=np.int64)]
     for code, group in enumerate(groups.keys):
-        if group not in prevalence_of:
+        if group not in prevalences:
             continue
         in_group = groups.codes == code
         positives = np.flatnonzero(in_group & positive)
         negatives = np.flatnonzero(in_group & ~positive)
-        prevalence = check_prevalence(f"prevalences[{group!r}]", prevalence_of[group])
+        prevalence = check_prevalence(f"prevalences[{group!r}]", prevalences[group])
         n_rows = size.get(group) if isinstance(size, Mapping) else size
         n_positive, n_negative = _class_sizes(
             group, prevalence, n_rows, len(positives), len(negatives)
@@ -261,20 +221,8 @@ def shift_rows(
         drawn.append(random.choice(positives, size=n_positive, replace=False))
         drawn.append(random.choice(negatives, size=n_negative, replace=False))
     # In the order in which they came, which may be that of time.
-    return np.sort(np.concatenate(drawn))
-
-
-def _prevalence_of_groups(
-    prevalences: float | Mapping[Any, float], groups: list[Group]
-) -> Mapping[Any, float]:
-    """The prevalence wanted in each group; one number stands for all groups."""
-    # A misspelt group would be left out without a word, if it were not refused.
-    if not isinstance(prevalences, Mapping):
-        return dict.fromkeys(groups, prevalences)
-    unknown = [group for group in prevalences if group not in groups]
-    if unknown:
-        raise ValueError(f"prevalences must name groups among {groups}, got {unknown}.")
-    return prevalences
+    rows = np.sort(np.concatenate(drawn))
+    return take_rows(X, rows), take_rows(y, rows), take_rows(sensitive_features, rows)
 
 
 def _class_sizes(
@@ -301,8 +249,14 @@ def _class_sizes(
     -------
     n_positive, n_negative : int
     """
-    # The error names the most rows, so that the caller need not try.
-    most = _most_rows(prevalence, n_positives, n_negatives)
+    # n rows take prevalence * n positives and (1 - prevalence) * n negatives.
+    allowed = float(n_positives + n_negatives)
+    if prevalence > 0:
+        allowed = min(allowed, n_positives / prevalence)
+    if prevalence < 1:
+        allowed = min(allowed, n_negatives / (1 - prevalence))
+    # 7 / 0.07 is 99.99999999999999 in floating point; int would make 99 of it.
+    most = int(allowed + 1e-9)
     if size is None:
         size = most
     if isinstance(size, Integral) and size >= 1:
@@ -315,18 +269,6 @@ def _class_sizes(
         f"({n_positives} positives and {n_negatives} negatives to draw from), "
         f"got {size!r}."
     )
-
-
-def _most_rows(prevalence: float, n_positives: int, n_negatives: int) -> int:
-    """Most rows of a prevalence that so many positives and negatives allow."""
-    # n rows take prevalence * n positives and (1 - prevalence) * n negatives.
-    most = float(n_positives + n_negatives)
-    if prevalence > 0:
-        most = min(most, n_positives / prevalence)
-    if prevalence < 1:
-        most = min(most, n_negatives / (1 - prevalence))
-    # 7 / 0.07 is 99.99999999999999 in floating point; int would make 99 of it.
-    return int(most + 1e-9)
 
 
 def _draw_with_replacement(

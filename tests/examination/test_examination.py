@@ -188,7 +188,7 @@ def disagreements(seen):
     for group, expected in seen.expected.groups.items():
         outcome = point.groups[group]
         for rate in ("fpr", "fnr", "accuracy", "pd"):
-            pairs.append((getattr(expected, rate).value, getattr(outcome, rate)))
+            pairs.append((getattr(expected, rate).value, outcome[rate]))
         share = seen.evidence.rows[group] / seen.rows
         accuracy += share * expected.accuracy.value
     pairs.append((point.accuracy.value, accuracy))

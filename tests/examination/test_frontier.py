@@ -104,7 +104,7 @@ def test_no_choice_is_better_than_a_point(seed, criterion, costs, n_groups, mono
     for point in curve:
         if np.isnan(point.criterion):
             continue
-        members = [outcome.member for outcome in point.groups.values()]
+        members = [outcome["member"] for outcome in point.groups.values()]
         own = int((choices == members).all(axis=1).argmax())
         assert point.cost.value == pytest.approx(total[own])
         assert point.criterion == pytest.approx(of_choices[own])
@@ -170,7 +170,7 @@ def test_every_rule_is_a_point_once(seen):
     ]  # fmt: skip
     for point in found.rules:
         adapted = seen.clf.adapt(evidence=seen.evidence, rule=point.rule)
-        members = [outcome.member for outcome in point.groups.values()]
+        members = [outcome["member"] for outcome in point.groups.values()]
         assert members == [group.classifier for group in adapted.groups.values()]
     assert len(repr(found).splitlines()) == len(names) + 2
 
@@ -182,9 +182,9 @@ def test_what_was_chosen_is_a_point(seen):
     assert found.chosen.rule == "constrained"
     for group, outcome in found.chosen.groups.items():
         adapted = bounded.adaptation.groups[group]
-        assert outcome.member == adapted.classifier
-        assert outcome.predicted_prevalence == adapted.predicted_prevalence
-        assert outcome.pd == bounded.expected.groups[group].pd.value
+        assert outcome["member"] == adapted.classifier
+        assert outcome["predicted_prevalence"] == adapted.predicted_prevalence
+        assert outcome["pd"] == bounded.expected.groups[group].pd.value
 
 
 def test_several_criteria_are_those_one_by_one(seen):
@@ -205,7 +205,9 @@ def test_costs_move_the_curve(seen):
     assert table["cost"].iloc[0] == found.curve[0].cost.value
     assert table["cost"].between(table["cost_low"], table["cost_high"]).all()
     called = [
-        sum(outcome.predicted_prevalence for outcome in one.curve[-1].groups.values())
+        sum(
+            outcome["predicted_prevalence"] for outcome in one.curve[-1].groups.values()
+        )
         for one in (found, plain)
     ]
     # Where a miss costs five times as much, more rows are called positive.
@@ -237,8 +239,8 @@ def test_a_group_with_unknown_rates_is_left_out(few_positives):
     for point in found.curve:
         # c has the paper's member, and only a and b are compared.
         member = few_positives.adaptation.groups["c"].classifier
-        assert point.groups["c"].member == member
-        fnr = [point.groups[group].fnr for group in "ab"]
+        assert point.groups["c"]["member"] == member
+        fnr = [point.groups[group]["fnr"] for group in "ab"]
         assert point.criterion == pytest.approx(np.ptp(fnr))
 
 
@@ -247,7 +249,7 @@ def test_labels_correct_the_rates(seen, batch):
     differences = []
     for one in (seen, labelled):
         rule = frontier(one, n_points=4).rules[0]
-        differences.append([outcome.pd for outcome in rule.groups.values()])
+        differences.append([outcome["pd"] for outcome in rule.groups.values()])
     assert differences[0] != differences[1]
 
 

@@ -313,12 +313,12 @@ def test_as_many_labels_as_planned_give_the_width(auc):
     *_, batch = draw_batch(random, model, 0.3, auc, True)
     label_free = Estimate(0.3, 0.25, 0.3)
     need = labels_for_width(model, batch, label_free, 0.95, 0.35, 0.12)
-    assert need.prevalence == 0.3
-    assert 10 < need.labels < need.plain < 3000
-    assert need.saving == 1 - need.labels / need.plain
+    assert need["prevalence"] == 0.3
+    assert 10 < need["labels"] < need["plain"] < 3000
+    assert need["saving"] == 1 - need["labels"] / need["plain"]
     widths = []
     for _ in range(60):
-        _, found, _ = draw_batch(random, model, 0.3, auc, True, m=need.labels)
+        _, found, _ = draw_batch(random, model, 0.3, auc, True, m=need["labels"])
         low, high = found.interval(0.95)
         widths.append(high - low)
     assert np.mean(widths) == pytest.approx(0.12, rel=0.06)
@@ -331,7 +331,7 @@ def test_the_plan_for_labels_alone_is_that_of_a_proportion():
     label_free = Estimate(0.5, 0.4, 0.6)
     need = labels_for_width(model, batch, label_free, 0.95, 0.5, 0.1)
     # 4 * 1.96^2 * 0.25 / 0.1^2, in a batch so large that it does not matter.
-    assert need.plain == pytest.approx(384, abs=8)
+    assert need["plain"] == pytest.approx(384, abs=8)
 
 
 def test_a_small_group_is_labelled_completely_for_a_width_it_cannot_reach():
@@ -341,5 +341,5 @@ def test_a_small_group_is_labelled_completely_for_a_width_it_cannot_reach():
     batch[::40] = 1
     label_free = Estimate(0.5, 0.0, 1.0)
     need = labels_for_width(model, batch, label_free, 0.95, 0.5, 1e-9)
-    assert need.labels == need.plain == batch.sum()
-    assert labels_for_width(model, batch, label_free, 0.95, 0.5, 0.99).labels == 10
+    assert need["labels"] == need["plain"] == batch.sum()
+    assert labels_for_width(model, batch, label_free, 0.95, 0.5, 0.99)["labels"] == 10

@@ -118,7 +118,7 @@ def share_refuted(score, bias, n, shift="prior shift", error=0.01):
             claimed = label_free + error * random.normal()
             sample = batch.sample(*draw_plainly(random, batch, n))
             labels = estimate_with_labels(sample, prediction)
-            verdict = compare_with_labels(labels, claimed, error).verdict
+            verdict = compare_with_labels(labels, claimed, error)[0]
             refuted.append(verdict == "refuted")
     return np.mean(refuted)
 

@@ -20,14 +20,12 @@ from cape._labelled._draw import (
     RowDraw,
     Strata,
     cells_of_rows,
-    share_out,
-    stratify,
-    was_drawn_unequally,
-)
-from cape._labelled._needed import (
     enough_labels,
     fewest_within,
     labels_for_width,
+    share_out,
+    stratify,
+    was_drawn_unequally,
 )
 from cape._labelled._sample import (
     LabelledSample,

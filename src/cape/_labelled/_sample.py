@@ -577,24 +577,9 @@ def shrinkage(difference, variance, standard_error):
     return (weight * share).sum(axis=-1) / weight.sum(axis=-1)
 
 
-@dataclass(frozen=True)
-class LabelVerdict:
-    """What labels say of the label-free estimate.
-
-    Parameters
-    ----------
-    verdict : {"confirmed", "not_contradicted", "refuted"}
-    p_value : float
-        Probability of a difference as large if the label-free estimate were right.
-    """
-
-    verdict: str
-    p_value: float
-
-
 def compare_with_labels(
     labels: PoweredEstimate, label_free: float, standard_error: float
-) -> LabelVerdict:
+) -> tuple[str, float]:
     """Test the label-free estimate against labels.
 
     Parameters
@@ -605,9 +590,11 @@ def compare_with_labels(
 
     Returns
     -------
-    LabelVerdict
+    verdict : {"confirmed", "not_contradicted", "refuted"}
         "refuted" at 5 %; else "confirmed" if they differ by at most 0.1, at 95 %
         confidence; else "not_contradicted".
+    p_value : float
+        Probability of a difference as large if the label-free estimate were right.
     """
     m = labels.n_labelled
     difference = abs(labels.estimate - label_free)
@@ -619,7 +606,7 @@ def compare_with_labels(
     if difference > 0:
         p_value = 2 * float(ndtr(-difference / noise)) if noise > 0 else 0.0
     if p_value < _REFUTED:
-        return LabelVerdict("refuted", p_value)
+        return "refuted", p_value
     if difference + _ONE_SIDED_95 * sqrt(labels.variance) <= _CONFIRMED_WITHIN:
-        return LabelVerdict("confirmed", p_value)
-    return LabelVerdict("not_contradicted", p_value)
+        return "confirmed", p_value
+    return "not_contradicted", p_value

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import hypot, nan
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -379,10 +378,6 @@ class LabelFindings:
     p_value: float = nan
     sample_p_value: float = nan
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a dict that JSON can hold, but for NaN."""
-        return asdict(self)
-
 
 def use_labels(
     model: GroupModel, evidence: GroupEvidence, label_free: Estimate, level: float
@@ -426,14 +421,8 @@ def use_labels(
         return unused, label_free, None
     labels = label_estimate(model, evidence, label_free.value)
     error = label_free.standard_error(level)
-    comparison = compare_with_labels(labels, label_free.value, error)
-    findings = LabelFindings(
-        labelled_rows,
-        labels.estimate,
-        comparison.verdict,
-        comparison.p_value,
-        sample_p_value,
-    )
+    said = compare_with_labels(labels, label_free.value, error)
+    findings = LabelFindings(labelled_rows, labels.estimate, *said, sample_p_value)
     combined = combine(labels, label_free.value, error, level)
     estimate = Estimate(combined, *labels.interval(level))
     return findings, estimate, check_calls(model, evidence)

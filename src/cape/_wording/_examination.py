@@ -238,7 +238,8 @@ def frontier_shown(frontier: Frontier) -> tuple[str, Table, list[str]]:
     rows = []
     for point in frontier.rules:
         value = getattr(point, frontier.value)
-        rows.append({frontier.criterion: point.criterion, frontier.value: value})
+        row = {"rule": point.rule, frontier.criterion: point.criterion}
+        rows.append({**row, frontier.value: value})
     title = (
         f"What each rule leads to, with {level_text(frontier.level)} intervals for "
         f"{frontier.value}"

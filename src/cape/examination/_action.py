@@ -18,10 +18,9 @@ from typing import Any
 from cape._adaptation import GroupAdaptation
 from cape._groups import Group
 from cape._limits import FAR_OFF, USEFUL_WIDTH
-from cape._notebook import InNotebook, Shown
+from cape._notebook import GroupResult, InNotebook
 from cape._wording import _action as words
 from cape.examination._needed import LabelChecks
-from cape.examination._result import GroupResult, shown
 
 CODES = ("do_not_use", "label", "not_adapted", "use")
 """Actions, the gravest first."""
@@ -99,9 +98,9 @@ class Action(InNotebook, GroupResult):
     def _facts(self) -> dict[str, Any]:
         return {"code": self.code, "labels": self.labels, "columns": self.columns}
 
-    def _shown(self) -> Shown:
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
         rows = [{"action": action.text} for action in self.groups.values()]
-        return shown(self.names, words.action_head(self.to_dict()), rows, [])
+        return words.action_head(self.to_dict()), rows, ()
 
     def __repr__(self) -> str:
         return words.action_repr(self)

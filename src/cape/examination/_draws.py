@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cape._adaptation import Adaptation, GroupAdaptation
+from cape._estimate import Estimate
 from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import MemberRates
 from cape._groups import Group
@@ -224,27 +225,18 @@ class GroupDraws:
         log-odds of the rates may have moved by themselves, by ``rates_move``.
         """
         rates = self.situation.rates
-        of_member = MemberRates(
-            rates.true_positives[member],
-            rates.positives[member],
-            rates.false_positives[member],
-            rates.negatives[member],
-        )
+        of_member = MemberRates(*(counts[member] for counts in vars(rates).values()))
         rows = self.adapted.rows
         positives = np.rint(self.prevalences * rows)
         negatives = rows - positives
-        called = self._called(member)
+        share = float(self.situation.predicted_prevalences[member])
+        called = round(share * rows)
         mean, deviation = self._split(
             of_member, called, positives, negatives, rates_move
         )
         drawn = np.rint(mean + deviation * self.normals)
         true_positives = _within(called, positives, negatives, drawn)
         return _tables(true_positives, called - true_positives, positives, rows)
-
-    def _called(self, member: int) -> int:
-        """Return how many rows a member calls positive."""
-        share = float(self.situation.predicted_prevalences[member])
-        return round(share * self.adapted.rows)
 
     def _split(
         self,
@@ -261,12 +253,11 @@ class GroupDraws:
         T has the mean E T + (T + F - E T - E F) v1 / (v1 + v0) and the variance
         v1 v0 / (v1 + v0).
         """
-        mean_1, variance_1 = _moments(
-            rates.true_positives, rates.positives, positives, self.noise, rates_move
-        )
-        mean_0, variance_0 = _moments(
-            rates.false_positives, rates.negatives, negatives, self.noise, rates_move
-        )
+        known = self.noise, rates_move
+        of_class = rates.true_positives, rates.positives, positives
+        mean_1, variance_1 = _moments(*of_class, *known)
+        of_class = rates.false_positives, rates.negatives, negatives
+        mean_0, variance_0 = _moments(*of_class, *known)
         total = np.maximum(variance_1 + variance_0, 1e-12)
         mean = mean_1 + (called - mean_1 - mean_0) * variance_1 / total
         return mean, np.sqrt(variance_1 * variance_0 / total)
@@ -346,31 +337,18 @@ def _draw_prevalences(
     """Draw the realised prevalence of a group that no posterior was computed for.
 
     The distribution is that of the labels, where they were used; else it is that of the
-    quantifier.
+    quantifier. Its central intervals are known at every level. Their ends at nine
+    levels, with the estimate in the middle, are points of a distribution function,
+    which is inverted by linear interpolation.
     """
-    if adapted.labels.verdict is not None:
-        labels = label_estimate(model, evidence, adapted.without_labels.value)
-        return _draw_from_intervals(labels.interval, labels.estimate, n_draws, random)
     # The estimate is known, and must not be made again for every level.
     estimate = adapted.quantifier_estimate.value
-
-    def interval_at(level: float) -> tuple[float, float]:
-        return model.quantifier.interval(evidence.scores, level, estimate=estimate)
-
-    return _draw_from_intervals(interval_at, estimate, n_draws, random)
-
-
-def _draw_from_intervals(
-    interval_at: Callable[[float], tuple[float, float]],
-    estimate: float,
-    n_draws: int,
-    random: np.random.Generator,
-) -> np.ndarray:
-    """Draw from the distribution whose central intervals are known at every level.
-
-    The ends at nine levels, with the estimate in the middle, are points of a
-    distribution function. It is inverted by linear interpolation.
-    """
+    interval_at: Callable[..., tuple[float, float]]
+    interval_at = partial(model.quantifier.interval, evidence.scores, estimate=estimate)
+    if adapted.labels.verdict is not None:
+        labels = label_estimate(model, evidence, adapted.without_labels.value)
+        estimate = labels.estimate
+        interval_at = labels.interval
     lows, highs = zip(*map(interval_at, _LEVELS), strict=True)
     levels = np.array(_LEVELS)
     lower = (1 - levels) / 2
@@ -487,10 +465,21 @@ class BatchDraws:
         compared = compared_groups(name, self.situations)
         if not compared:
             return float("nan")
+        # Criteria measure situations: here that of the chosen member alone, with the
+        # rates to expect, which stand beside the criterion on a page.
         measured = []
+        rows = np.array([_MANY_ROWS])
         for group in compared:
             situation = self.situations[group]
-            alone = _member_alone(situation, members[group], expected[group])
+            chosen = [members[group]]
+            true_positives = rows * (1 - expected[group].fnr)
+            false_positives = rows * expected[group].fpr
+            alone = replace(
+                situation,
+                thetas=situation.thetas[chosen],
+                predicted_prevalences=situation.predicted_prevalences[chosen],
+                rates=MemberRates(true_positives, rows, false_positives, rows),
+            )
             measured.append(alone)
         return CRITERIA[name].measure(measured, [0] * len(measured))
 
@@ -581,31 +570,6 @@ def signed_pe(prevalences: np.ndarray, place: int, predicted: Any) -> np.ndarray
     return signed
 
 
-def _member_alone(
-    situation: GroupSituation, member: int, rates: ExpectedRates
-) -> GroupSituation:
-    """Return what is expected of one member as a group with that member alone.
-
-    Criteria measure situations, and the criterion of a page has to be that of the rates
-    beside it.
-    """
-    positives, true_positives = _as_counts(1 - rates.fnr)
-    negatives, false_positives = _as_counts(rates.fpr)
-    return replace(
-        situation,
-        thetas=situation.thetas[[member]],
-        predicted_prevalences=situation.predicted_prevalences[[member]],
-        rates=MemberRates(true_positives, positives, false_positives, negatives),
-    )
-
-
-def _as_counts(rate: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows, and how many of them are called positive, that make a rate."""
-    if np.isnan(rate):
-        return np.zeros(1), np.zeros(1)
-    return np.array([_MANY_ROWS]), np.array([_MANY_ROWS * rate])
-
-
 def central(values: Any, level: float, known: bool = True) -> tuple[float, float]:
     """Return the ends of the central ``level`` of drawn values; [0, 1] if unknown.
 
@@ -618,6 +582,14 @@ def central(values: Any, level: float, known: bool = True) -> tuple[float, float
         return 0.0, 1.0
     low, high = np.quantile(defined, tails(level), method="inverted_cdf")
     return float(low), float(high)
+
+
+def holding(value: float, low: float, high: float) -> Estimate:
+    """Put a value and an interval from other draws together.
+
+    NaN, which is unknown, leaves the interval alone.
+    """
+    return Estimate(value, min(low, value), max(high, value))
 
 
 def tails(level: float) -> list[float]:

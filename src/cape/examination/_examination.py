@@ -19,7 +19,7 @@ from cape._evidence import Evidence
 from cape._group_model import own_auc
 from cape._groups import Group, combined_columns, group_labels
 from cape._limits import WIDEST
-from cape._notebook import InNotebook, Shown
+from cape._notebook import InNotebook
 from cape._prediction import adapt, find_evidence, rule_of
 from cape._validation import check_drift, check_prevalence
 from cape._wording import _examination as words
@@ -41,7 +41,6 @@ from cape.examination._needed import (
     plan_rows,
     rows_at,
 )
-from cape.examination._result import group_index, json_ready, shown
 from cape.examination._shift import (
     ColumnShift,
     GroupVerdict,
@@ -57,6 +56,19 @@ from cape.rules import CRITERIA
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_FOUND = ["rows", "training_prevalence", "estimate", "low", "high"]
+_CHOSEN = [
+    "verdict",
+    "held_back",
+    "borrowed",
+    "made_for",
+    "predicted_prevalence",
+    "pd_bound",
+]
+_OF_LABELS = ["labelled", "without_labels", "label_estimate", "label_verdict"]
+"""Columns of `Examination.table`."""
 
 
 @dataclass(frozen=True)
@@ -439,15 +451,13 @@ class Examination(InNotebook):
         observed = confusion_by_group(
             y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label
         )
-        counts = {}
         for group in self.adaptation.groups:
             if group not in observed:
                 raise ValueError(
                     "sensitive_features must include every group of the batch, "
                     f"got {list(observed)} without {group!r}."
                 )
-            counts[group] = observed[group]
-        return self.expected.compare(counts)
+        return self.expected.compare(observed)
 
     def expected_and_observed(self) -> pd.DataFrame | None:
         """Put expected and observed rates side by side, where all labels are known.
@@ -480,37 +490,16 @@ class Examination(InNotebook):
         """
         import pandas as pd
 
-        rows = [self._row(group) for group in self.adaptation.groups]
-        return pd.DataFrame(rows, index=group_index(self.adaptation.groups))
-
-    def _row(self, group: Group) -> dict[str, Any]:
-        """Return the row of one group in `table`."""
-        chosen = self.adaptation.groups[group]
-        expected = self.expected.groups[group]
-        row = {
-            "rows": chosen.rows,
-            "training_prevalence": chosen.training_prevalence,
-            "estimate": chosen.estimate.value,
-            "low": chosen.estimate.low,
-            "high": chosen.estimate.high,
-            "moved": self.moved.groups[group].moved,
-            "verdict": chosen.verdict,
-            "held_back": chosen.held_back,
-            "borrowed": chosen.borrowed,
-            "made_for": chosen.made_for,
-            "predicted_prevalence": chosen.predicted_prevalence,
-            "pd_bound": chosen.pd_bound,
-            "fpr": expected.fpr.value,
-            "fnr": expected.fnr.value,
-            "accuracy": expected.accuracy.value,
-        }
+        adapted = self.adaptation.table()
+        parts = [
+            adapted.reindex(columns=_FOUND),
+            self.moved.table().reindex(columns=["moved"]),
+            adapted.reindex(columns=_CHOSEN),
+            self.expected.table().reindex(columns=["fpr", "fnr", "accuracy"]),
+        ]
         if self.labels is not None:
-            check = self.labels.groups[group]
-            row["labelled"] = check.labels.rows
-            row["without_labels"] = check.without_labels.value
-            row["label_estimate"] = check.labels.estimate
-            row["label_verdict"] = check.labels.verdict
-        return row
+            parts.append(self.labels.table().reindex(columns=_OF_LABELS))
+        return pd.concat(parts, axis=1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all parts as a dict that JSON can hold.
@@ -522,12 +511,6 @@ class Examination(InNotebook):
             ``adaptation``, ``shift_test``, ``columns``, ``moved``, ``expected``,
             ``criteria``, ``labels`` and ``observed``. What is unknown is None.
         """
-        # `Adaptation.to_json` keeps the types of groups; here they are names for
-        # people.
-        adaptation = []
-        names = self.names
-        for group, chosen in self.adaptation.groups.items():
-            adaptation.append({"group": names[group], **json_ready(chosen.flat())})
         observed = self.observed
         return {
             "fingerprint": self.adaptation.fingerprint,
@@ -536,14 +519,16 @@ class Examination(InNotebook):
             "drift": self.adaptation.drift,
             "rule": dict(self.adaptation.rule),
             "action": self.action.to_dict(),
-            "adaptation": adaptation,
+            # `Adaptation.to_json` keeps the types of groups; here they are names for
+            # people.
+            "adaptation": self.adaptation.to_dict()["groups"],
             "shift_test": self.prior_shift.to_dict(),
             "columns": self.columns.to_dict(),
             "moved": self.moved.to_dict(),
             "expected": self.expected.to_dict(),
             "criteria": self.criteria.to_dict()["criteria"],
             "labels": None if self.labels is None else self.labels.to_dict(),
-            "observed": None if observed is None else observed.to_dict(names),
+            "observed": None if observed is None else observed.to_dict(self.names),
         }
 
     def plot(self) -> Any:
@@ -564,8 +549,8 @@ class Examination(InNotebook):
         title = words.examination_title(self)
         return _plot.moved(frame, title=title, compared=compared)
 
-    def _shown(self) -> Shown:
-        return shown(self.names, *words.examination_shown(self))
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        return words.examination_shown(self)
 
     def __repr__(self) -> str:
         return words.examination_repr(self)

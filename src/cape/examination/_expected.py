@@ -13,11 +13,18 @@ from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation
 from cape._estimate import Estimate
 from cape._groups import Group, group_labels
-from cape._notebook import InNotebook, Shown
+from cape._json_fields import strict_json
+from cape._notebook import GroupResult, InNotebook
 from cape._wording import _examination as words
 from cape._wording._audit import RATE_HEADINGS
-from cape.examination._draws import BatchDraws, GroupDraws, central, signed_pe, tails
-from cape.examination._result import GroupResult, json_ready, shown
+from cape.examination._draws import (
+    BatchDraws,
+    GroupDraws,
+    central,
+    holding,
+    signed_pe,
+    tails,
+)
 from cape.metrics._rates import FEWEST_ROWS, Confusion, fold
 from cape.rules import CRITERIA
 from cape.rules._bounded import bounds_of
@@ -33,6 +40,8 @@ _RATES = {
     "pd": "prevalence_difference",
 }
 """Rates that are compared, and what `Confusion` calls them."""
+
+_PE = ("pe", "pe_low", "pe_high")
 
 
 @dataclass(frozen=True)
@@ -112,13 +121,12 @@ class ExpectedPerformance(InNotebook, GroupResult):
         """
         import pandas as pd
 
-        label_of = group_labels(self.groups)
-        labels = [(label_of[group], label_of[other]) for group, other in self.between]
-        index = None
-        if labels:
-            index = pd.MultiIndex.from_tuples(labels, names=["group", "other"])
-        values = list(self.between.values())
-        return pd.DataFrame(values, columns=["pe", "pe_low", "pe_high"], index=index)
+        labels = group_labels(self.groups)
+        rows = []
+        for (group, other), pe in self.between.items():
+            rows.append((labels[group], labels[other], *pe))
+        pair = ["group", "other"]
+        return pd.DataFrame(rows, columns=[*pair, *_PE]).set_index(pair)
 
     def worst_pair(self) -> tuple[Group, Group] | None:
         """Return the pair with the largest expected PE.
@@ -156,23 +164,21 @@ class ExpectedPerformance(InNotebook, GroupResult):
         """
         import pandas as pd
 
-        label_of = group_labels(self.groups)
-        labels = []
+        labels = group_labels(self.groups)
         rows = []
-        for group, counts in observed.items():
-            if group not in self.groups:
+        for group in self.groups:
+            if group not in observed:
                 continue
             for rate, attribute in _RATES.items():
-                labels.append((label_of[group], rate))
-                expected = self.groups[group].rates[rate]
-                value = getattr(counts, attribute)
+                expected = getattr(self.groups[group], rate)
+                value = getattr(observed[group], attribute)
                 # The ends belong to an interval. An undefined rate is NaN, and no
                 # comparison with it is true.
                 outside = value < expected.low or value > expected.high
-                rows.append((*expected, value, not outside))
-        index = pd.MultiIndex.from_tuples(labels, names=["group", "metric"])
-        columns = ["expected", "low", "high", "observed", "inside"]
-        return pd.DataFrame(rows, columns=columns, index=index)
+                rows.append((labels[group], rate, *expected, value, not outside))
+        whose = ["group", "metric"]
+        columns = [*whose, "expected", "low", "high", "observed", "inside"]
+        return pd.DataFrame(rows, columns=columns).set_index(whose)
 
     def plot(self) -> Any:
         """Draw the rates to expect of each group; needs altair.
@@ -193,8 +199,8 @@ class ExpectedPerformance(InNotebook, GroupResult):
         title = words.expected_title(self.level)
         return _plot.rates(pd.DataFrame(rows), title=title)
 
-    def _shown(self) -> Shown:
-        return shown(self.names, *words.expected_shown(self))
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        return words.expected_shown(self)
 
     def __repr__(self) -> str:
         return words.expected_repr(self)
@@ -203,9 +209,8 @@ class ExpectedPerformance(InNotebook, GroupResult):
         pairs = []
         names = self.names
         for (group, other), pe in self.between.items():
-            values = {"pe": pe.value, "pe_low": pe.low, "pe_high": pe.high}
-            entry = {"group": names[group], "other": names[other]}
-            pairs.append({**entry, **json_ready(values)})
+            entry: dict[str, Any] = {"group": names[group], "other": names[other]}
+            pairs.append(entry | dict(zip(_PE, pe, strict=True)))
         return {"level": self.level, "pairs": pairs}
 
 
@@ -235,22 +240,13 @@ def _expect_group(drawn: GroupDraws, adapted: GroupAdaptation) -> GroupExpected:
     """Put the rates to expect of one group and their intervals together."""
     rates = drawn.expected(adapted.classifier)
     estimates = {}
-    for name, (low, high) in drawn.rate_intervals(adapted.classifier).items():
-        value = getattr(rates, name)
-        # The two come from different draws. NaN, unknown, leaves the interval alone.
-        low = float(np.fmin(low, value))
-        estimates[name] = Estimate(value, low, float(np.fmax(high, value)))
+    for name, interval in drawn.rate_intervals(adapted.classifier).items():
+        estimates[name] = holding(getattr(rates, name), *interval)
     # The predicted prevalence is known exactly.
     predicted = adapted.predicted_prevalence
-    low, high = fold(
-        adapted.estimate.low - predicted, adapted.estimate.high - predicted
-    )
-    return GroupExpected(
-        rows=adapted.rows,
-        pd=_holding(rates.pd, low, high),
-        known=rates.known,
-        **estimates,
-    )
+    _, low, high = adapted.estimate
+    pd = holding(rates.pd, *fold(low - predicted, high - predicted))
+    return GroupExpected(adapted.rows, pd=pd, known=rates.known, **estimates)
 
 
 def expect_pe(
@@ -290,7 +286,7 @@ def expect_pe(
             low, high = np.sort(differences, axis=1)[:, ends].T.tolist()
             medians = np.sort(np.abs(differences), axis=1)[:, middle].mean(axis=1)
             numbers = zip(medians.tolist(), low, high, strict=True)
-            estimates = [_holding(pe, *fold(low, high)) for pe, low, high in numbers]
+            estimates = [holding(pe, *fold(low, high)) for pe, low, high in numbers]
         relative_to[other] = dict(zip(adapted, estimates, strict=True))
     # PE is not symmetric, so that both orders of a pair are computed.
     return {
@@ -352,10 +348,8 @@ class ExpectedCriteria:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values as a dict that JSON can hold."""
-        entries = []
-        for name in self.values:
-            entries.append({"criterion": name, **json_ready(self._entry(name))})
-        return {"level": self.level, "criteria": entries}
+        entries = [{"criterion": name, **self._entry(name)} for name in self.values]
+        return strict_json({"level": self.level, "criteria": entries})
 
     def __repr__(self) -> str:
         return words.criteria_repr(self)
@@ -393,7 +387,7 @@ def expect_criteria(
     values = {"accuracy": Estimate(float("nan"), 0.0, 1.0)}
     if members:
         cost, costs = draws.cost(members, expected, cost_fp=1, cost_fn=1)
-        values["accuracy"] = _holding(1 - cost, *central(1 - costs, level))
+        values["accuracy"] = holding(1 - cost, *central(1 - costs, level))
     probabilities = {}
     for name, criterion in CRITERIA.items():
         value = draws.criterion(name, members, expected)
@@ -412,17 +406,12 @@ def expect_criteria(
             # rows it is the PE of the estimates, to which members were fitted.
             pair = performance.worst_pair()
             value = value if pair is None else performance.between[pair].value
-        values[name] = _holding(float(value), *interval)
+        values[name] = holding(float(value), *interval)
         bound = bounds.get(name)
         if bound is not None:
             excess = criterion.exceeded_by(measured, bound)
             probabilities[name] = float(np.mean(excess <= _ROUNDING))
     return ExpectedCriteria(values, bounds, probabilities, level)
-
-
-def _holding(value: float, low: float, high: float) -> Estimate:
-    """Put a value and an interval from other draws together."""
-    return Estimate(value, min(low, value), max(high, value))
 
 
 def _predicted(drawn: Confusion) -> float:

@@ -12,40 +12,18 @@ from cape import _plot
 from cape._adaptation import Adaptation
 from cape._estimate import Estimate
 from cape._groups import Group, unique_names
-from cape._notebook import InNotebook, Shown
+from cape._json_fields import strict_json
+from cape._notebook import InNotebook, flat
 from cape._prediction import choose_members
 from cape._validation import check_choice, check_number
 from cape._wording import _examination as words
-from cape.examination._draws import BatchDraws, central
-from cape.examination._result import flat, json_ready
+from cape.examination._draws import BatchDraws, central, holding
 from cape.rules import CRITERIA, RULES, Unchanged
 from cape.rules._bounded import BoundedRule
 from cape.rules._problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class GroupOutcome:
-    """What to expect of one group at a point of the frontier.
-
-    Parameters
-    ----------
-    member : int
-        Index of the chosen member.
-    predicted_prevalence : float
-        Share of rows that it calls positive, which is known.
-    fpr, fnr, accuracy, pd : float
-        To expect once labels arrive.
-    """
-
-    member: int
-    predicted_prevalence: float
-    fpr: float
-    fnr: float
-    accuracy: float
-    pd: float
 
 
 @dataclass(frozen=True)
@@ -65,7 +43,9 @@ class FrontierPoint:
         Expected cost of the errors of a row. With both costs 1 it is 1 - accuracy.
     proportional_equality : float
         Expected PE of the worst ordered pair.
-    groups : mapping from group to GroupOutcome
+    groups : mapping from group to dict
+        The ``member`` of the group, its ``predicted_prevalence``, which is known, and
+        the ``fpr``, ``fnr``, ``accuracy`` and ``pd`` to expect once labels arrive.
     """
 
     rule: str | None
@@ -73,7 +53,7 @@ class FrontierPoint:
     criterion: float
     cost: Estimate
     proportional_equality: float
-    groups: Mapping[Group, GroupOutcome]
+    groups: Mapping[Group, dict[str, Any]]
 
     @property
     def accuracy(self) -> Estimate:
@@ -82,12 +62,11 @@ class FrontierPoint:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the point as a dict that JSON can hold."""
-        names = unique_names(self.groups)
         groups = []
-        for group, outcome in self.groups.items():
-            groups.append({"group": names[group], **json_ready(flat(outcome))})
+        for group, name in unique_names(self.groups).items():
+            groups.append({"group": name, **self.groups[group]})
         content = {**flat(self), "accuracy": self.accuracy.value, "groups": groups}
-        return json_ready(content)
+        return strict_json(content)
 
 
 @dataclass(frozen=True)
@@ -163,12 +142,11 @@ class Frontier(InNotebook):
         """What is weighed against the criterion: "accuracy" or "cost"."""
         return "accuracy" if (self.cost_fp, self.cost_fn) == (1, 1) else "cost"
 
-    def _shown(self) -> Shown:
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
         import pandas as pd
 
         title, rows, notes = words.frontier_shown(self)
-        index = pd.Index([point.rule for point in self.rules], name="rule")
-        return Shown(title, pd.DataFrame(rows, index=index), notes)
+        return title, pd.DataFrame(rows).set_index("rule"), notes
 
     def __repr__(self) -> str:
         return words.frontier_repr(self)
@@ -303,24 +281,22 @@ class _Search:
         draws = self.draws
         expected = draws.expected(members)
         cost, drawn = draws.cost(members, expected, **self.costs)
-        low, high = central(drawn, draws.level)
         outcomes = {}
         for group, rates in expected.items():
-            situation = draws.situations[group]
-            predicted = float(situation.predicted_prevalences[members[group]])
-            outcomes[group] = GroupOutcome(
-                member=members[group],
-                predicted_prevalence=predicted,
-                fpr=rates.fpr,
-                fnr=rates.fnr,
-                accuracy=rates.accuracy,
-                pd=rates.pd,
-            )
+            predicted = draws.situations[group].predicted_prevalences[members[group]]
+            outcomes[group] = {
+                "member": members[group],
+                "predicted_prevalence": float(predicted),
+                "fpr": rates.fpr,
+                "fnr": rates.fnr,
+                "accuracy": rates.accuracy,
+                "pd": rates.pd,
+            }
         return FrontierPoint(
             rule,
             tolerance,
             draws.criterion(self.criterion, members, expected),
-            Estimate(cost, min(low, cost), max(high, cost)),
+            holding(cost, *central(drawn, draws.level)),
             draws.expected_pe(members),
             outcomes,
         )

@@ -16,7 +16,7 @@ from cape._adaptation import Adaptation, GroupAdaptation
 from cape._drift import DRIFT_INFLATION, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence
-from cape._groups import Group
+from cape._groups import Group, group_table
 from cape._labelled import (
     LAST_DRAWS,
     NOTHING_DRAWN,
@@ -32,20 +32,18 @@ from cape._labelled import (
     use_labels,
 )
 from cape._limits import ASKED_WIDTH, USEFUL_WIDTH
-from cape._notebook import InNotebook, Shown
+from cape._notebook import GroupResult, InNotebook
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch
 from cape._validation import check_choice, check_fitted_cape, check_prevalence
 from cape._wording import _examination as words
 from cape._wording._results import describe_labels, said_by_labels
 from cape.classifier import CapeClassifier
-from cape.examination._result import GroupResult, group_index, json_ready, shown
 from cape.quantify._base import Moments, moment_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from cape._group_model import GroupModel
-    from cape._labelled._needed import LabelNeed
 
 _PREVALENCES = np.linspace(0.05, 0.95, 19)
 # More rows than any batch has.
@@ -108,8 +106,6 @@ def plan_rows(
 
     It widens intervals, and no number of rows takes it away.
     """
-    import pandas as pd
-
     check_fitted_cape(clf)
     check_prevalence("width", width, closed=False)
     check_prevalence("level", level, closed=False)
@@ -124,7 +120,7 @@ def plan_rows(
         needs = [rows_at(model, rho, width, level, drift) for rho in prevalences]
         rows, narrowest = zip(*needs, strict=True)
         lines.append({"rows": max(rows), "narrowest": max(narrowest)})
-    return pd.DataFrame(lines, index=group_index(clf.groups_))
+    return group_table(clf.groups_, lines)
 
 
 def rows_at(
@@ -153,20 +149,16 @@ def rows_at(
         # `moment_interval` takes the variance from the classes, not from the batch.
         batch = Moments(mean, 0.0, rows)
         low, high = moment_interval(positives, negatives, batch, level)
-        return _widened(high - low, level, adapted)
+        if adapted is None or not adapted.drift > 0:
+            return high - low
+        # The interval of the posterior is not wider.
+        of_drift = 2 * ndtri((1 + level) / 2) * DRIFT_INFLATION**0.5 * adapted.drift
+        return float(min(np.hypot(high - low, of_drift), 1.0))
 
     narrowest = width_of(float("inf"))
     if width_of(_MOST_ROWS) > width:
         return float("inf"), narrowest
     return float(fewest_within(width_of, width, 0, _MOST_ROWS)), narrowest
-
-
-def _widened(width: float, level: float, adapted: GroupAdaptation | None) -> float:
-    """Add drift to the width of an interval; the posterior's is not wider."""
-    if adapted is None or not adapted.drift > 0:
-        return width
-    of_drift = 2 * ndtri((1 + level) / 2) * DRIFT_INFLATION**0.5 * adapted.drift
-    return float(min(np.hypot(width, of_drift), 1.0))
 
 
 def plan_labels(
@@ -190,16 +182,12 @@ def plan_labels(
     DataFrame
         As from `Examination.labels_needed`.
     """
-    import pandas as pd
-
     check_prevalence("width", width, closed=False)
     lines = []
     for group in evidence.groups:
-        rows = adaptation.groups[group].rows
         need = _need_of(group, models, evidence, adaptation, width)
-        line = {"rows": rows, "labels": need.labels, "plain": need.plain}
-        lines.append({**line, "saving": need.saving, "prevalence": need.prevalence})
-    return pd.DataFrame(lines, index=group_index(evidence.groups))
+        lines.append({"rows": adaptation.groups[group].rows, **need})
+    return group_table(evidence.groups, lines)
 
 
 def _need_of(
@@ -208,7 +196,7 @@ def _need_of(
     evidence: Evidence,
     adaptation: Adaptation,
     width: float,
-) -> LabelNeed:
+) -> dict[str, Any]:
     """Compute how many labels one group needs."""
     adapted = adaptation.groups[group]
     return labels_for_width(
@@ -248,8 +236,8 @@ def labels_asked(
         is_wide = drift is None or adapted.estimate.width > USEFUL_WIDTH
         if is_wide and not at_fault:
             need = _need_of(group, models, evidence, adaptation, ASKED_WIDTH)
-            if 2 * need.labels <= adapted.rows:
-                asked[group] = need.labels
+            if 2 * need["labels"] <= adapted.rows:
+                asked[group] = need["labels"]
     return asked
 
 
@@ -565,18 +553,20 @@ class LabelChecks(InNotebook, GroupResult):
             compared=words.BY_LABELS,
         )
 
-    def _shown(self) -> Shown:
-        return shown(self.names, *words.labels_shown(self))
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        return words.labels_shown(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the checks as a dict that JSON can hold, with their sentences."""
-        entries = []
-        for group, check in self.groups.items():
-            entry = {"group": self.names[group], **json_ready(check.flat())}
-            text = describe_labels(check, decide=self.decide)
-            entries.append({**entry, "text": text})
+        content = super().to_dict()
+        checks = self.groups.values()
+        for entry, check in zip(content["groups"], checks, strict=True):
+            entry["text"] = describe_labels(check, decide=self.decide)
+        return content
+
+    def _facts(self) -> dict[str, Any]:
         refuted = [self.names[group] for group in self.refuted]
-        return {"decide": self.decide, "refuted": refuted, "groups": entries}
+        return {"decide": self.decide, "refuted": refuted}
 
 
 def check_labels(

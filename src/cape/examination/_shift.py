@@ -12,18 +12,18 @@ from scipy.special import ndtr
 
 from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation
-from cape._drift import ColumnDrift, GroupDrift
+from cape._drift import GroupDrift
 from cape._drift._mixture import fit_mixture, holm
 from cape._evidence import Evidence, GroupEvidence
 from cape._groups import Group, group_labels
 from cape._histogram import ScoreHistogram
+from cape._json_fields import strict_json
 from cape._labelled import compare_with_labels, label_estimate
 from cape._limits import LEVEL
-from cape._notebook import InNotebook, Shown
+from cape._notebook import GroupResult, InNotebook, flat
 from cape._wording import _examination as words
 from cape._wording._numbers import p_value_text
 from cape._wording._results import verdict_text
-from cape.examination._result import GroupResult, flat, json_ready, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,7 +171,7 @@ def _p_value_of_labels(
     labels = label_estimate(model, evidence, adapted.without_labels.value)
     pi = model.prevalence
     noise = np.sqrt(pi * (1 - pi) * (1 / model.size + 1 / adapted.rows))
-    return compare_with_labels(labels, pi, float(noise)).p_value
+    return compare_with_labels(labels, pi, float(noise))[1]
 
 
 def p_value_of_scores(model: GroupModel, batch: ScoreHistogram) -> float:
@@ -294,8 +294,8 @@ class PriorShiftTest(InNotebook, GroupResult):
             frame, title=words.UNEXPLAINED_SCORES, key=words.KEY_OF_SCORES
         )
 
-    def _shown(self) -> Shown:
-        return shown(self.names, *words.prior_shift_shown(self))
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        return words.prior_shift_shown(self)
 
     def _facts(self) -> dict[str, Any]:
         return {
@@ -384,21 +384,6 @@ class ColumnFinding:
     prevalence_error: float
     what_happened: str
 
-    @classmethod
-    def of(cls, drift: ColumnDrift) -> ColumnFinding:
-        """Take out of a test what people read."""
-        return cls(
-            column=drift.name,
-            moved=drift.moved,
-            fault=drift.fault,
-            effect=float(drift.fit.effect),
-            p_value=drift.fit.p_value,
-            p_adjusted=drift.p_adjusted,
-            prevalence=float(drift.fit.prevalence),
-            prevalence_error=float(drift.fit.error),
-            what_happened=drift.what_happened,
-        )
-
 
 @dataclass(frozen=True)
 class ColumnShift(InNotebook, GroupResult):
@@ -436,7 +421,21 @@ class ColumnShift(InNotebook, GroupResult):
         """Return the columns among the findings against a prior shift."""
         groups = {}
         for group, drift in found.items():
-            findings = [ColumnFinding.of(column) for column in drift.columns]
+            findings = []
+            for column in drift.columns:
+                findings.append(
+                    ColumnFinding(
+                        column=column.name,
+                        moved=column.moved,
+                        fault=column.fault,
+                        effect=float(column.fit.effect),
+                        p_value=column.fit.p_value,
+                        p_adjusted=column.p_adjusted,
+                        prevalence=float(column.fit.prevalence),
+                        prevalence_error=float(column.fit.error),
+                        what_happened=column.what_happened,
+                    )
+                )
             findings.sort(key=lambda finding: (not finding.fault, -finding.effect))
             groups[group] = tuple(findings)
         return cls(groups)
@@ -461,13 +460,9 @@ class ColumnShift(InNotebook, GroupResult):
         for group, findings in self.groups.items():
             for finding in findings:
                 rows.append({"group": labels[group], **flat(finding)})
+        rows.sort(key=lambda row: (not row["fault"], -row["effect"]))
         columns = ["group", *ColumnFinding.__dataclass_fields__]
-        table = pd.DataFrame(rows, columns=columns)
-        at_fault = table["fault"] != ""
-        order = table.assign(at_fault=at_fault).sort_values(
-            ["at_fault", "effect"], ascending=False, kind="stable"
-        )
-        return order[columns].reset_index(drop=True)
+        return pd.DataFrame(rows, columns=columns)
 
     def plot(self) -> Any:
         """Draw how much of each column does not fit, worst first; needs altair.
@@ -482,24 +477,23 @@ class ColumnShift(InNotebook, GroupResult):
         title, key = words.UNEXPLAINED_COLUMNS, words.KEY_OF_COLUMNS
         return _plot.unexplained(frame, name="column", title=title, key=key)
 
-    def _shown(self) -> Shown:
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
         frame = self._table(self.names)
         if not self.counted:
-            return Shown(words.COLUMNS_NOT_COUNTED, frame.head(0))
+            return words.COLUMNS_NOT_COUNTED, frame, ()
         names = words.COLUMN_HEADINGS
         frame["p_adjusted"] = frame["p_adjusted"].map(p_value_text)
         table = frame[list(names)].rename(columns=names).set_index("group")
         title = words.columns_title(len(frame), int(frame["moved"].sum()))
-        return Shown(title, table)
+        return title, table, ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as a dict that JSON can hold."""
         groups = []
-        names = self.names
-        for group, findings in self.groups.items():
-            columns = [json_ready(flat(finding)) for finding in findings]
-            groups.append({"group": names[group], "columns": columns})
-        return {"alpha": LEVEL, "counted": self.counted, "groups": groups}
+        for group, name in self.names.items():
+            columns = [flat(finding) for finding in self.groups[group]]
+            groups.append({"group": name, "columns": columns})
+        return strict_json({"alpha": LEVEL, "counted": self.counted, "groups": groups})
 
     def __repr__(self) -> str:
         return words.columns_repr(self)

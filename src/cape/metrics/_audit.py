@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,9 @@ from scipy.stats import norm
 
 from cape import _plot
 from cape._estimate import Estimate
-from cape._groups import Group, check_groups, group_labels, name_index, unique_names
-from cape._notebook import InNotebook, Shown
+from cape._groups import Group, check_groups, group_labels, unique_names
+from cape._json_fields import strict_json
+from cape._notebook import InNotebook
 from cape._validation import check_prevalence, check_weights
 from cape._wording._audit import (
     BETWEEN_NAMES,
@@ -115,8 +116,7 @@ class Finding:
         entry: dict[str, Any] = {"metric": self.metric, "group": names[self.group]}
         if self.other is not None:
             entry["other"] = names[self.other]
-        for name, number in self.estimate._asdict().items():
-            entry[name] = number if np.isfinite(number) else None
+        entry |= strict_json(self.estimate._asdict())
         # A rate of two rows would be read, sorted and plotted as any other.
         if not self.enough:
             entry["value"] = None
@@ -268,14 +268,16 @@ class Audit(InNotebook):
             "undefined". Ends of intervals that are not finite are None.
         """
         if names is None:
-            names = self._names()
+            names = self.names
         return {
             "level": self.level,
             "groups": [finding.to_dict(names) for finding in self.findings],
             "pairs": [finding.to_dict(names) for finding in self.between],
         }
 
-    def _names(self) -> dict[Group, str]:
+    @property
+    def names(self) -> dict[Group, str]:
+        """The name of each group; no two are alike."""
         return unique_names(_groups_of((*self.findings, *self.between)))
 
     def _by_group(self) -> dict[Group, dict[str, Finding]]:
@@ -289,7 +291,7 @@ class Audit(InNotebook):
         """Return the numbers of the picture."""
         import pandas as pd
 
-        names = self._names()
+        names = self.names
         shares = {"predicted": "predicted_prevalence", "true": "prevalence"}
         rows = []
         for group, findings in self._by_group().items():
@@ -303,9 +305,7 @@ class Audit(InNotebook):
             rows.append(row)
         return pd.DataFrame(rows)
 
-    def _shown(self) -> Shown:
-        import pandas as pd
-
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
         by_group = self._by_group()
         rows = []
         for findings in by_group.values():
@@ -316,12 +316,11 @@ class Audit(InNotebook):
                     value: Any = finding.why or finding.estimate.value
                     row[name] = finding.estimate._replace(value=value)
             rows.append(row)
-        table = pd.DataFrame(rows, index=name_index(by_group))
         title = audit_title(len(by_group), self.level)
-        return Shown(title, table, worst_lines(self, self._names()))
+        return title, rows, worst_lines(self, self.names)
 
     def __repr__(self) -> str:
-        names = self._names()
+        names = self.names
         findings = [*self.findings, *self.between]
         lines = [finding_line(finding, names) for finding in findings]
         if len(lines) > _MOST_LINES:
@@ -471,10 +470,6 @@ def audit_counts(
     return Audit(tuple(findings), tuple(between), level)
 
 
-_Rates = Mapping[str, Any]
-"""The rates of one confusion table, or of many drawn ones."""
-
-
 class _AuditedGroup:
     """One group: its counts, its rates, and rates drawn from their posterior.
 
@@ -529,50 +524,34 @@ class _AuditedGroup:
         return round(self.confusion.rows * share), self.scale * weight
 
 
-def _excess(one: _Rates) -> Any:
-    """Equation (3) of the paper, PD, before the absolute value is taken."""
-    return one["predicted_prevalence"] - one["prevalence"]
-
-
-def _pe(one: _Rates, other: _Rates) -> Any:
-    """PE with its sign, which the interval needs."""
-    return pe_of_prevalences(
-        one["prevalence"],
-        other["prevalence"],
-        one["predicted_prevalence"],
-        other["predicted_prevalence"],
-        signed=True,
-    )
-
-
-def _ratio(one: _Rates, other: _Rates) -> Any:
-    """Ratio of predicted prevalences: 1 where they are equal.
-
-    The four-fifths rule of the EEOC (29 CFR 1607.4 D) asks for 0.8 or more.
-    """
-    return divide(one["predicted_prevalence"], other["predicted_prevalence"])
-
-
-def _difference(rate: str) -> tuple[Callable[..., Any], float, float, str]:
-    """Difference of a rate between two groups."""
-
-    def compute(one: _Rates, other: _Rates) -> Any:
-        return one[rate] - other[rate]
-
-    return compute, -1.0, 1.0, RATES[rate][1]
-
-
-# How a metric is computed, all values that it can have, and its denominator. Of PD and
-# PE the absolute value counts; PE has no upper limit.
-_PD = (_excess, -1.0, 1.0, "total")
 _BETWEEN = {
-    "pe": (_pe, -np.inf, np.inf, "total"),
-    "fpr_difference": _difference("fpr"),
-    "fnr_difference": _difference("fnr"),
-    "accuracy_difference": _difference("accuracy"),
-    "predicted_prevalence_difference": _difference("predicted_prevalence"),
-    "predicted_prevalence_ratio": (_ratio, 0.0, np.inf, "total"),
+    "pe": (-np.inf, np.inf),
+    "fpr_difference": (-1.0, 1.0),
+    "fnr_difference": (-1.0, 1.0),
+    "accuracy_difference": (-1.0, 1.0),
+    "predicted_prevalence_difference": (-1.0, 1.0),
+    "predicted_prevalence_ratio": (0.0, np.inf),
 }
+"""Metrics of ordered pairs, and all values that they can have with their sign."""
+
+
+def _compute(
+    metric: str, one: Mapping[str, Any], other: Mapping[str, Any] | None = None
+) -> Any:
+    """Compute a metric, with its sign, from rates or from many drawn ones."""
+    predicted = one["predicted_prevalence"]
+    if other is None:
+        # Equation (3) of the paper, PD, before the absolute value is taken.
+        return predicted - one["prevalence"]
+    of_other = other["predicted_prevalence"]
+    if metric == "pe":
+        shares = one["prevalence"], other["prevalence"], predicted, of_other
+        return pe_of_prevalences(*shares, signed=True)
+    if metric == "predicted_prevalence_ratio":
+        # The four-fifths rule of the EEOC (29 CFR 1607.4 D) asks for 0.8 or more.
+        return divide(predicted, of_other)
+    rate = metric.removesuffix("_difference")
+    return one[rate] - other[rate]
 
 
 def _finding_of_rate(rate: str, one: _AuditedGroup, level: float) -> Finding:
@@ -591,15 +570,17 @@ def _finding_of_draws(
     metric: str, groups: Sequence[_AuditedGroup], level: float
 ) -> Finding:
     """A metric of a group or of an ordered pair, with the interval of its draws."""
-    compute, lowest, highest, denominator = _BETWEEN.get(metric, _PD)
+    lowest, highest = _BETWEEN.get(metric, (-1.0, 1.0))
     estimate = estimate_of_draws(
-        compute(*[one.observed for one in groups]),
-        compute(*[one.draws for one in groups]),
+        _compute(metric, *[one.observed for one in groups]),
+        _compute(metric, *[one.draws for one in groups]),
         level,
         lowest=lowest,
         highest=highest,
         absolute=metric in ("pd", "pe"),
     )
+    rate = metric.removesuffix("_difference")
+    denominator = RATES[rate][1] if rate in RATES else "total"
     return _finding(metric, groups, estimate, denominator)
 
 

@@ -121,7 +121,15 @@ class FairnessScorer(BaseEstimator):
     ) -> float:
         """Predict, and measure the predictions; greater is better."""
         check_choice("metric", self.metric, tuple(_METRICS))
-        groups = self._groups(X, sensitive_features)
+        groups = sensitive_features
+        if self.group_columns is not None:
+            groups = split_columns(X, self.group_columns)[1]
+        elif groups is None:
+            raise ValueError(
+                "group_columns must name columns of X, or sensitive_features must be "
+                "passed, which needs sklearn.set_config(enable_metadata_routing=True); "
+                "got neither."
+            )
         y_pred = _predict(estimator, X, sensitive_features)
         pos_label = self.pos_label
         classes = getattr(estimator, "classes_", [])
@@ -139,18 +147,6 @@ class FairnessScorer(BaseEstimator):
         if self.metric.endswith("_ratio"):
             return value
         return -value
-
-    def _groups(self, X: Any, sensitive_features: Any) -> Any:
-        """Return the groups that are compared."""
-        if self.group_columns is not None:
-            return split_columns(X, self.group_columns)[1]
-        if sensitive_features is None:
-            raise ValueError(
-                "group_columns must name columns of X, or sensitive_features must be "
-                "passed, which needs sklearn.set_config(enable_metadata_routing=True); "
-                "got neither."
-            )
-        return sensitive_features
 
     def _accept_sample_weight(self) -> bool:
         """Tell scikit-learn without metadata routing that weights are welcome."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from cape._adaptation import GroupAdaptation
 from cape._groups import group_labels
+from cape._json_fields import strict_json
 from cape._wording import _page as words
 from cape._wording._page import Summary
 from cape._wording._results import RULE_NAMES, bound_sentence
 from cape.examination import Examination, LabelChecks
-from cape.examination._result import json_ready
 from cape.metrics._audit import audit_counts
 from cape.report._audit import audit_content
 from cape.report._model import facts_of_classifier, stamped
@@ -304,7 +304,7 @@ def _compared(examination: Examination) -> Summary | None:
                 "group": name,
                 "metric": row["metric"],
                 "inside": bool(row["inside"]),
-                **json_ready(numbers),
+                **strict_json(numbers),
             }
         )
     return {"rates": rates, "text": words.compared_text(rates)}

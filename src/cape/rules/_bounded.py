@@ -84,19 +84,15 @@ class BoundedRule(Rule):
         if not groups:
             return []
         sentences = []
-        unknown = []
-        for name, group in groups.items():
-            if not has_known_rates(group).any():
-                unknown.append(name)
+        situations = groups.items()
+        unknown = [name for name, one in situations if not has_known_rates(one).any()]
         if unknown:
             sentences.append(rates_are_unknown(unknown, FEWEST_ROWS))
         problem = self._problem(groups)
         members = [int(chosen[group]) for group in groups]
         for place, (criterion, bound) in enumerate(self.bounds.items()):
-            left_out = []
-            for name, compared in zip(groups, problem.compared(place), strict=True):
-                if not compared:
-                    left_out.append(name)
+            takes_part = zip(groups, problem.compared[place], strict=True)
+            left_out = [name for name, compared in takes_part if not compared]
             if left_out:
                 sentences.append(criterion_is_undefined(criterion, left_out))
             measured = problem.measure(place, members)

@@ -7,7 +7,6 @@ the cheapest choice within bounds is found for all groups together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -102,32 +101,13 @@ def _variance(called: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return rate * (1 - rate) / (rows + 1)
 
 
-@dataclass(frozen=True)
-class RankedMembers:
-    """The members of a group that may be chosen, the best first.
-
-    Parameters
-    ----------
-    members : ndarray of int
-        Indices in the pool of the group.
-    utilities : ndarray of float
-        What each of them adds to the total.
-    compared : ndarray of bool of shape (n_criteria,)
-        In which criteria the group takes part.
-    """
-
-    members: np.ndarray
-    utilities: np.ndarray
-    compared: np.ndarray
-
-
 def rank_members(
     group: GroupSituation,
     criteria: Sequence[Criterion],
     *,
     cost_fp: float,
     cost_fn: float,
-) -> RankedMembers:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rank the members of a group by what their errors are expected to cost.
 
     A group whose rates are unknown, or that takes part in no criterion, gets the
@@ -141,7 +121,12 @@ def rank_members(
 
     Returns
     -------
-    RankedMembers
+    members : ndarray of int
+        Indices in the pool of the group, of members that may be chosen, the best first.
+    utilities : ndarray of float
+        What each of them adds to the total.
+    compared : ndarray of bool of shape (n_criteria,)
+        In which criteria the group takes part.
     """
     usable, compared = usable_members(group, criteria)
     without_criteria = len(criteria) == 0
@@ -162,7 +147,7 @@ def rank_members(
     distance_of_theta = np.round(np.abs(group.thetas - group.estimate.value), DIGITS)
     members = np.lexsort((group.thetas, distance_of_theta, np.round(costs, DIGITS)))
     members = members[usable[members]]
-    return RankedMembers(members, -group.share * costs[members], compared)
+    return members, -group.share * costs[members], compared
 
 
 def usable_members(
@@ -198,8 +183,11 @@ class Problem:
 
     Attributes
     ----------
-    ranked : list of RankedMembers
-        The usable members of each group, the best first.
+    members, utilities : list of ndarray
+        The usable members of each group, the best first, and what they add to the
+        total.
+    compared : ndarray of bool of shape (n_criteria, n_groups)
+        Which groups take part in which criterion.
     candidates : Candidates
         The same members as arrays.
     """
@@ -214,13 +202,13 @@ class Problem:
         self.groups = groups
         self.criteria = [CRITERIA[name] for name in criteria]
         self.costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
-        self.ranked = []
-        for group in groups:
-            self.ranked.append(rank_members(group, self.criteria, **self.costs))
+        ranked = [rank_members(group, self.criteria, **self.costs) for group in groups]
+        self.members, self.utilities, compared = zip(*ranked, strict=True)
+        self.compared = np.array(compared, dtype=bool).T
         values = []
         for criterion in self.criteria:
             values.append([criterion.values(group) for group in groups])
-        self.candidates = _stack(self.ranked, values)
+        self.candidates = self._stack(values)
 
     def solve(self, bounds: Sequence[float | None]) -> list[int]:
         """Find the best choice, or the nearest to one that meets the bounds.
@@ -251,7 +239,16 @@ class Problem:
         if bound is not None:
             excess = self.criteria[criterion].exceeded_by(measured, bound)
             return bool(excess > SLACK)
-        return not np.isnan(measured) and not self._overlaps(criterion)
+        if np.isnan(measured):
+            return False
+        lowest = []
+        highest = []
+        for place in np.flatnonzero(self.compared[criterion]).tolist():
+            values = self.criteria[criterion].values(self.groups[place])
+            usable = values[:, self.members[place]]
+            lowest.append(usable.min(axis=1))
+            highest.append(usable.max(axis=1))
+        return bool((np.max(lowest, axis=0) > np.min(highest, axis=0)).any())
 
     def measure(self, criterion: int, members: Sequence[int]) -> float:
         """Compute the metric of a criterion over the groups that take part in it.
@@ -268,16 +265,11 @@ class Problem:
         float
             NaN if fewer than two groups take part.
         """
-        groups = []
-        chosen = []
-        for group, ranked, member in zip(
-            self.groups, self.ranked, members, strict=True
-        ):
-            if ranked.compared[criterion]:
-                groups.append(group)
-                chosen.append(member)
-        if len(groups) < 2:
+        places = np.flatnonzero(self.compared[criterion]).tolist()
+        if len(places) < 2:
             return float("nan")
+        groups = [self.groups[place] for place in places]
+        chosen = [members[place] for place in places]
         return self.criteria[criterion].measure(groups, chosen)
 
     def excess(self, bounds: Sequence[float], members: Sequence[int]) -> float:
@@ -309,7 +301,7 @@ class Problem:
         """
         limits = []
         for place, criterion in enumerate(self.criteria):
-            compared = self.compared(place)
+            compared = self.compared[place]
             limit = criterion.bounds(self.groups, bounds[place])
             limit[~compared] = np.inf
             limit[:, ~compared] = np.inf
@@ -389,9 +381,8 @@ class Problem:
         compared = []
         for place, criterion in enumerate(self.criteria):
             values.append([criterion.mixed(group) for group in self.groups])
-            compared.extend([self.compared(place)] * criterion.n_values)
-        mixed = _stack(self.ranked, values)
-        return best_with_a_coin(mixed, np.array(compared))
+            compared.extend([self.compared[place]] * criterion.n_values)
+        return best_with_a_coin(self._stack(values), np.array(compared))
 
     def standard_error(self) -> float:
         """Estimate the standard error of the total utility of the best members.
@@ -408,48 +399,28 @@ class Problem:
             variance += group.share**2 * of_cost
         return float(np.sqrt(variance))
 
-    def _overlaps(self, criterion: int) -> bool:
-        """Tell whether the values of the groups have a level in common."""
-        lowest = []
-        highest = []
-        for group, ranked in zip(self.groups, self.ranked, strict=True):
-            if ranked.compared[criterion]:
-                values = self.criteria[criterion].values(group)[:, ranked.members]
-                lowest.append(values.min(axis=1))
-                highest.append(values.max(axis=1))
-        return bool((np.max(lowest, axis=0) <= np.min(highest, axis=0)).all())
-
-    def compared(self, criterion: int) -> np.ndarray:
-        """Tell which groups take part in a criterion, given by its place."""
-        return np.array([ranked.compared[criterion] for ranked in self.ranked])
-
     def _members_at(self, positions: np.ndarray) -> list[int]:
         """Turn positions among the candidates into members of the pools."""
         members = []
-        for ranked, position in zip(self.ranked, positions, strict=True):
-            members.append(int(ranked.members[position]))
+        for ranked, position in zip(self.members, positions, strict=True):
+            members.append(int(ranked[position]))
         return members
 
+    def _stack(self, values: Sequence[Sequence[np.ndarray]]) -> Candidates:
+        """Write members of all groups and their values as arrays.
 
-def _stack(
-    ranked: Sequence[RankedMembers], values: Sequence[Sequence[np.ndarray]]
-) -> Candidates:
-    """Write members of all groups and their values as arrays.
-
-    ``values`` has for each criterion and group an array of (n_values, n_members).
-    """
-    n_groups = len(ranked)
-    most_members = max(len(group.members) for group in ranked)
-    utilities = np.full((n_groups, most_members), -np.inf)
-    n_values = sum(len(of_groups[0]) for of_groups in values)
-    stacked = np.zeros((n_values, n_groups, most_members))
-    for place, group in enumerate(ranked):
-        n_members = len(group.members)
-        utilities[place, :n_members] = group.utilities
-        if values:
-            own = np.concatenate([of_groups[place] for of_groups in values])
-            stacked[:, place, :n_members] = own[:, group.members]
-    return Candidates(utilities, np.nan_to_num(stacked), utilities > -np.inf)
+        ``values`` has for each criterion and group an array of (n_values, n_members).
+        """
+        shape = (len(self.groups), max(map(len, self.members)))
+        utilities = np.full(shape, -np.inf)
+        n_values = sum(len(of_groups[0]) for of_groups in values)
+        stacked = np.zeros((n_values, *shape))
+        for place, members in enumerate(self.members):
+            utilities[place, : len(members)] = self.utilities[place]
+            if values:
+                own = np.concatenate([of_groups[place] for of_groups in values])
+                stacked[:, place, : len(members)] = own[:, members]
+        return Candidates(utilities, np.nan_to_num(stacked), utilities > -np.inf)
 
 
 def compared_groups(name: str, groups: Mapping[Group, GroupSituation]) -> list[Group]:

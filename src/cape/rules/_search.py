@@ -3,8 +3,8 @@
 Every criterion that a rule knows bounds the difference of some value between two
 groups: v_g - v_h <= C_gh. This module knows these numbers and nothing of fairness.
 Branch and bound finds the best choice for any bounds. What is asked most often, one
-value with one bound, or two groups whose values grow together, is looked up instead,
-with the same answer in a fifth to a tenth of the time.
+value with one bound, is looked up instead, with the same answer in a fifth to a tenth
+of the time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import heapq
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -43,31 +42,10 @@ class Candidates:
     values: np.ndarray
     allowed: np.ndarray
 
-    @cached_property
-    def common_order(self) -> np.ndarray | None:
-        """Order in which all values of the second of two groups grow.
 
-        With the cuts of a threshold pool all rates and shares grow together. None if
-        there are more groups, or no such order.
-        """
-        n_values, n_groups, _ = self.values.shape
-        if n_groups != 2 or n_values == 0:
-            return None
-        values = self.values[:, 1, self.allowed[1]]
-        # The first value comes first; the values after it sort its ties.
-        order = np.lexsort(values[::-1])
-        grows = (np.diff(values[:, order], axis=1) >= 0).all()
-        return order if grows else None
-
-
-@dataclass(frozen=True)
-class _Box:
-    """A part of the choices: members whose values lie between two ends."""
-
-    low: np.ndarray
-    high: np.ndarray
-    members: np.ndarray
-    total: float
+_Box = tuple[float, np.ndarray, np.ndarray, np.ndarray]
+"""A part of the choices: the total of the best members of all groups, the two ends that
+values lie between, and these members."""
 
 
 def best_choice(
@@ -95,12 +73,9 @@ def best_choice(
     ndarray of int of shape (n_groups,) or None
         Positions in ``candidates``; None if no choice meets the bounds.
     """
-    if one_window:
-        best = _best_in_windows(candidates, bounds[0])
-    elif candidates.common_order is not None:
-        best = _best_of_two(candidates, candidates.common_order, bounds)
-    else:
+    if not one_window:
         return best_by_boxes(candidates, bounds, at_least=at_least)
+    best = _best_in_windows(candidates, bounds[0])
     # The best members of all groups at each level, and the level with the best total.
     totals = np.zeros(best.shape[1])
     for utilities, positions in zip(candidates.utilities, best, strict=True):
@@ -127,15 +102,16 @@ def best_by_boxes(
     children = [whole]
     while True:
         for box in children:
-            if box is not None and box.total >= at_least - SLACK:
-                heapq.heappush(boxes, (-box.total, n_boxes, box))
+            if box is not None and box[0] >= at_least - SLACK:
+                heapq.heappush(boxes, (-box[0], n_boxes, box))
                 n_boxes += 1
         if not boxes:
             return None
         box = heapq.heappop(boxes)[2]
-        violated = _worst_violation(candidates, bounds, box)
+        members = box[-1]
+        violated = _worst_violation(candidates, bounds, members)
         if violated is None:
-            return box.members
+            return members
         children = _split(candidates, bounds, box, violated)
 
 
@@ -152,17 +128,17 @@ def _make_box(candidates: Candidates, low: np.ndarray, high: np.ndarray) -> _Box
         return None
     # No choice in the box is better than the best member of every group.
     total = float(candidates.utilities[groups, members].sum())
-    return _Box(low, high, members, total)
+    return total, low, high, members
 
 
 def _worst_violation(
-    candidates: Candidates, bounds: np.ndarray, box: _Box
+    candidates: Candidates, bounds: np.ndarray, members: np.ndarray
 ) -> tuple[int, int, int] | None:
     """Return the value, group and other group whose bound is exceeded furthest."""
     if not bounds.size:
         return None
-    groups = np.arange(len(box.members))
-    chosen = candidates.values[:, groups, box.members]
+    groups = np.arange(len(members))
+    chosen = candidates.values[:, groups, members]
     excess = chosen[:, :, None] - chosen[:, None, :] - bounds
     worst = int(excess.argmax())
     if excess.flat[worst] <= SLACK:
@@ -183,21 +159,20 @@ def _split(
     out: either v_h <= t, and then every group has v_g <= t + C_gh; or v_h >= t, and
     then every group has v_g >= t - C_hg.
     """
+    _, low, high, members = box
     value, group, other = violated
-    v_group = candidates.values[value, group, box.members[group]]
-    v_other = candidates.values[value, other, box.members[other]]
+    v_group = candidates.values[value, group, members[group]]
+    v_other = candidates.values[value, other, members[other]]
     cut = (v_group - bounds[value, group, other] + v_other) / 2
-    high = box.high.copy()
+    lower = high.copy()
     reach = cut + bounds[value, :, other] + SLACK
     reach[other] = cut
-    high[value] = np.minimum(high[value], reach)
-    low = box.low.copy()
+    lower[value] = np.minimum(high[value], reach)
+    higher = low.copy()
     reach = cut - bounds[value, other, :] - SLACK
     reach[other] = cut
-    low[value] = np.maximum(low[value], reach)
-    below = _make_box(candidates, box.low, high)
-    above = _make_box(candidates, low, box.high)
-    return [below, above]
+    higher[value] = np.maximum(low[value], reach)
+    return [_make_box(candidates, low, lower), _make_box(candidates, higher, high)]
 
 
 def _best_in_windows(candidates: Candidates, bounds: np.ndarray) -> np.ndarray:
@@ -228,32 +203,6 @@ def _best_in_windows(candidates: Candidates, bounds: np.ndarray) -> np.ndarray:
         stop = ordered.searchsorted(levels + width + SLACK, side="right")
         best[group] = _first_positions(order, start, stop)
     return best
-
-
-def _best_of_two(
-    candidates: Candidates, order: np.ndarray, bounds: np.ndarray
-) -> np.ndarray:
-    """Return the best member of the second group for each member of the first.
-
-    In the common order, any bounds leave one stretch of members of the second group.
-
-    Returns
-    -------
-    ndarray of int of shape (2, n_members)
-        Positions; -1 where the second group has no member within the bounds.
-    """
-    first = candidates.values[:, 0, candidates.allowed[0]]
-    second = candidates.values[:, 1, order]
-    start = np.zeros(first.shape[1], dtype=int)
-    stop = np.full(first.shape[1], second.shape[1])
-    for value, own, other in zip(range(len(first)), first, second, strict=True):
-        # v_0 - v_1 <= C_01 and v_1 - v_0 <= C_10 bound v_1 on both sides.
-        low = own - bounds[value, 0, 1] - SLACK
-        high = own + bounds[value, 1, 0] + SLACK
-        start = np.maximum(start, other.searchsorted(low))
-        stop = np.minimum(stop, other.searchsorted(high, side="right"))
-    best = _first_positions(order, start, stop)
-    return np.vstack([np.arange(len(best)), best])
 
 
 def _first_positions(
