@@ -7,17 +7,15 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from cape import _plot
 from cape._drift import GroupDrift, Posterior
 from cape._drift._mixture import holm
 from cape._estimate import Estimate
-from cape._groups import (
-    Group,
-    group_to_json,
-    groups_from_json,
-)
+from cape._groups import Group, group_to_json, groups_from_json
 from cape._json_fields import Fields, read_format, strict_json
 from cape._labelled import LabelFindings
 from cape._notebook import GroupResult, InNotebook
@@ -26,9 +24,6 @@ from cape._wording._numbers import level_text
 from cape._wording._results import column_line
 from cape.rules import GroupSituation, Prevalence
 from cape.rules._bounded import describe_rule
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FORMAT = 2
 """Number of the JSON format; it changes when older text can no longer be read."""
@@ -230,7 +225,6 @@ class Adaptation(InNotebook, GroupResult):
         default_factory=dict, compare=False
     )
     posterior: Posterior | None = field(default=None, compare=False, repr=False)
-    group_columns: Sequence[str] | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers need what was picked, and not the road to it.
@@ -259,8 +253,6 @@ class Adaptation(InNotebook, GroupResult):
             Where labels corrected an estimate, it is compared with what was estimated
             without them.
         """
-        import pandas as pd
-
         rows = []
         names = self.names
         for group, adapted in self.groups.items():

@@ -6,9 +6,10 @@ import json
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from cape import _plot
 from cape._columns import ColumnCounts
@@ -24,9 +25,6 @@ from cape._groups import (
 from cape._histogram import ONE, ScoreHistogram
 from cape._json_fields import Fields, read_format
 from cape._notebook import InNotebook
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FORMAT = 1
 """Number of the JSON format; it changes when older text can no longer be read."""
@@ -277,8 +275,6 @@ class Evidence(InNotebook):
         -------
         altair chart
         """
-        import pandas as pd
-
         parts = []
         for group, name in unique_names(self.groups).items():
             histogram = self.groups[group].scores

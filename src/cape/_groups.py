@@ -11,10 +11,12 @@ import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import pandas as pd
 
+from cape._json_fields import Fields
 from cape._validation import (
     admit,
     check_same_length,
@@ -25,11 +27,6 @@ from cape._validation import (
 )
 from cape._wording._numbers import group_name as group_name
 from cape._wording._numbers import unique_names as unique_names
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cape._json_fields import Fields
 
 _T = TypeVar("_T")
 
@@ -364,8 +361,6 @@ def group_table(
     >>> group_table(["a", "b"], [{"rows": 3}, {"rows": 4}]).loc["b", "rows"]
     np.int64(4)
     """
-    import pandas as pd
-
     index = pd.Index(list(group_labels(groups).values()), name="group")
     return pd.DataFrame(rows, index=index, columns=columns)
 
@@ -485,8 +480,6 @@ def _columns(features: Any, name: str) -> list[Any]:
 
 def _factorize(values: Any, name: str, missing: str) -> _Column:
     """Replace the values of a column by codes; missing ones are a value or an error."""
-    import pandas as pd
-
     if not isinstance(values, pd.Series):
         values = np.asarray(values)
     if _is_of_small_range(values):
@@ -566,8 +559,6 @@ def _factorize_small_range(values: np.ndarray) -> _Column:
 
 def _combine(columns: list[_Column]) -> _Column:
     """Cross columns: a key is the tuple of their values, and only those that occur."""
-    import pandas as pd
-
     codes = columns[0].codes
     keys: list[Any] = [(key,) for key in columns[0].keys]
     for column in columns[1:]:

@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from cape._estimate import Estimate
 from cape._groups import Group, group_table, unique_names
@@ -20,9 +23,6 @@ from cape._json_fields import strict_json
 from cape._packages import MissingExtra
 from cape._plot import svg_or_reason
 from cape._wording._numbers import printable
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_ROWS = 20
 """Rows of a table that are shown; ``table()`` has all of them."""
@@ -47,16 +47,26 @@ margin:0 0 0 1em;font-family:Arial,Helvetica,sans-serif}
 """
 
 
-class GroupResult:
+class _Grouped:
+    # No field of the base, or it would come before all others.
+    groups: Mapping[Group, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupResult(_Grouped):
     """Base of the results that hold a record for each group.
 
     A subclass is a dataclass with a field ``groups``, a mapping from group to
-    dataclass, and a field ``group_columns``, the columns whose values groups combine.
-    It overrides `_facts` if it knows more than what it says about each group.
+    dataclass. It overrides `_facts` if it knows more than what it says about each
+    group.
+
+    Parameters
+    ----------
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine; used in their names.
     """
 
-    groups: Mapping[Group, Any]
-    group_columns: Sequence[str] | None = None
+    group_columns: Sequence[str] | None = field(default=None, compare=False)
 
     @property
     def names(self) -> dict[Group, str]:

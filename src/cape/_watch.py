@@ -7,9 +7,10 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from cape import _plot
 from cape._adaptation import Adaptation
@@ -31,11 +32,7 @@ from cape._prediction import check_same_model, refuse_row_keepers
 from cape._tracks import ASKED_ANEW, OF_LABELS, OF_SHARES, Bets, Question, Track
 from cape._validation import check_fitted_cape, check_prevalence
 from cape._wording import _watch as words
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cape.classifier import CapeClassifier
+from cape.classifier import CapeClassifier
 
 _FORMAT = 1
 
@@ -456,8 +453,6 @@ class Watch(InNotebook):
         DataFrame
             Look, group, share, low, high, decided, and the alarms that were raised.
         """
-        import pandas as pd
-
         rows = []
         for look in self.looks:
             for group, entry in zip(self._groups, look["groups"], strict=True):

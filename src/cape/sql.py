@@ -11,15 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from cape._columns import (
-    FIRST,
-    FOREIGN,
-    MISSING,
-    ColumnCells,
-    ColumnCounts,
-    few_names,
-)
+from cape._columns import FIRST, FOREIGN, MISSING, ColumnCells, ColumnCounts, few_names
 from cape._evidence import PLAIN, Evidence, GroupEvidence, LabelledEvidence
 from cape._group_model import GroupModel
 from cape._groups import MISSING_GROUP, Groups, check_groups, everyone
@@ -448,8 +442,6 @@ def _translate(text: str, table: str, dialect: str) -> str:
 
 def _read(clf: Any, counts: Any) -> Any:
     """Check that a table is the result of the model's statement."""
-    import pandas as pd
-
     frame = admit("counts", counts)
     # Some databases write names in capitals.
     names = [str(name).lower() for name in getattr(frame, "columns", ())]
@@ -486,8 +478,6 @@ def _read(clf: Any, counts: Any) -> Any:
 
 def _refuse_scores(scores: Scores, frame: Any) -> None:
     """Raise as `Scores` does if scores or decisions are missing or not known."""
-    import pandas as pd
-
     rows = frame.groupby("cell")["n"].sum()
     if _NO_SCORE in rows:
         missing = np.full(rows[_NO_SCORE], np.nan)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pandas as pd
 from sklearn.utils import Bunch
 
 from cape._validation import check_choice
 from cape.datasets._files import RemoteFile, get_file
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _REPOSITORY = "https://raw.githubusercontent.com/propublica/compas-analysis/master/"
 
@@ -180,8 +177,6 @@ def fetch_compas(
 
 def _read(path: Path, group: str) -> pd.DataFrame:
     """Read the rows that have a group and a charge, with columns group and year."""
-    import pandas as pd
-
     table = pd.read_csv(path)
     values = table[group]
     if group == "age":
@@ -200,8 +195,6 @@ def _charges(kept: pd.Series, train: pd.Series) -> pd.DataFrame:
     Charges that are equally common come in their own order: that of the file must not
     decide which of them are features.
     """
-    import pandas as pd
-
     counts = train.value_counts().sort_index()
     ranked = counts.sort_values(ascending=False, kind="stable")
     indicators = {}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.utils import Bunch
 
 from cape._validation import check_prevalence, check_random_state
@@ -60,8 +61,6 @@ def make_synthetic(
     >>> batch.target.groupby(batch.sensitive_features).mean().to_dict()
     {0: 0.2, 1: 0.8}
     """
-    import pandas as pd
-
     prevalences = [check_prevalence("prevalences", rho) for rho in prevalences]
     n_groups = len(prevalences)
     if n_groups == 0 or n_samples < n_groups:

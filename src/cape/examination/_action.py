@@ -74,7 +74,6 @@ class Action(InNotebook, GroupResult):
     """
 
     groups: Mapping[Group, GroupAction]
-    group_columns: Sequence[str] | None = None
 
     @property
     def code(self) -> str:

@@ -11,22 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cape._adaptation import Adaptation, GroupAdaptation
 from cape._estimate import Estimate
 from cape._evidence import Evidence, GroupEvidence
-from cape._group_model import MemberRates
+from cape._group_model import GroupModel, MemberRates
 from cape._groups import Group
 from cape._labelled import CheckedCalls, check_calls, label_estimate
 from cape.metrics._rates import FEWEST_ROWS, Confusion
 from cape.rules import CRITERIA, GroupSituation
 from cape.rules._problem import compared_groups
-
-if TYPE_CHECKING:
-    from cape._group_model import GroupModel
 
 # Nine levels describe the middle of the distribution coarsely and its tails, which
 # decide the ends of 95 % intervals, finely.

@@ -10,7 +10,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from cape import _plot
 from cape._adaptation import Adaptation, warn_if_doubtful
@@ -53,10 +55,6 @@ from cape.examination._shift import (
 from cape.metrics import confusion_by_group
 from cape.metrics._rates import Confusion
 from cape.rules import CRITERIA
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _FOUND = ["rows", "training_prevalence", "estimate", "low", "high"]
 _CHOSEN = [
@@ -488,8 +486,6 @@ class Examination(InNotebook):
             pd_bound, and the expected fpr, fnr and accuracy. With labels: labelled,
             without_labels, label_estimate and label_verdict as well.
         """
-        import pandas as pd
-
         adapted = self.adaptation.table()
         parts = [
             adapted.reindex(columns=_FOUND),

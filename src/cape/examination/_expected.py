@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation
@@ -29,9 +30,6 @@ from cape.metrics._rates import FEWEST_ROWS, Confusion, fold
 from cape.rules import CRITERIA
 from cape.rules._bounded import bounds_of
 from cape.rules._problem import compared_groups
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _RATES = {
     "fpr": "fpr",
@@ -109,7 +107,6 @@ class ExpectedPerformance(InNotebook, GroupResult):
     groups: Mapping[Group, GroupExpected]
     between: Mapping[tuple[Group, Group], Estimate]
     level: float
-    group_columns: Sequence[str] | None = None
 
     def pairs(self) -> pd.DataFrame:
         """Return the expected PE of all ordered pairs of groups.
@@ -119,8 +116,6 @@ class ExpectedPerformance(InNotebook, GroupResult):
         DataFrame
             Indexed by ``group`` and ``other``, with the columns pe, pe_low and pe_high.
         """
-        import pandas as pd
-
         labels = group_labels(self.groups)
         rows = []
         for (group, other), pe in self.between.items():
@@ -162,8 +157,6 @@ class ExpectedPerformance(InNotebook, GroupResult):
             observed and inside. An observed rate is NaN, and not outside, if the batch
             has no row of the class that it is about.
         """
-        import pandas as pd
-
         labels = group_labels(self.groups)
         rows = []
         for group in self.groups:
@@ -187,8 +180,6 @@ class ExpectedPerformance(InNotebook, GroupResult):
         -------
         altair chart
         """
-        import pandas as pd
-
         rows = []
         names = self.names
         for rate, heading in RATE_HEADINGS.items():
@@ -339,8 +330,6 @@ class ExpectedCriteria:
 
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each criterion, and one for accuracy."""
-        import pandas as pd
-
         rows = {name: self._entry(name) for name in self.values}
         frame = pd.DataFrame.from_dict(rows, orient="index")
         frame.index.name = "criterion"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from cape import _plot
 from cape._adaptation import Adaptation
@@ -21,9 +22,6 @@ from cape.examination._draws import BatchDraws, central, holding
 from cape.rules import CRITERIA, RULES, Unchanged
 from cape.rules._bounded import BoundedRule
 from cape.rules._problem import Problem
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -111,8 +109,6 @@ class Frontier(InNotebook):
 
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each point: the curve, then the rules."""
-        import pandas as pd
-
         rows = []
         for point in [*self.curve, *self.rules]:
             value, low, high = getattr(point, self.value)
@@ -143,8 +139,6 @@ class Frontier(InNotebook):
         return "accuracy" if (self.cost_fp, self.cost_fn) == (1, 1) else "cost"
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
-        import pandas as pd
-
         title, rows, notes = words.frontier_shown(self)
         return title, pd.DataFrame(rows).set_index("rule"), notes
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
 from cape import _plot
@@ -16,6 +17,7 @@ from cape._adaptation import Adaptation, GroupAdaptation
 from cape._drift import DRIFT_INFLATION, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence
+from cape._group_model import GroupModel
 from cape._groups import Group, group_table
 from cape._labelled import (
     LAST_DRAWS,
@@ -39,11 +41,6 @@ from cape._wording import _examination as words
 from cape._wording._results import describe_labels, said_by_labels
 from cape.classifier import CapeClassifier
 from cape.quantify._base import Moments, moment_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cape._group_model import GroupModel
 
 _PREVALENCES = np.linspace(0.05, 0.95, 19)
 # More rows than any batch has.
@@ -362,8 +359,6 @@ class RowsToLabel:
         DataFrame
             With the columns ``row``, ``group`` and ``inclusion_probability``.
         """
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 "row": self.rows,
@@ -503,7 +498,6 @@ class LabelChecks(InNotebook, GroupResult):
 
     groups: Mapping[Group, GroupAdaptation]
     decide: bool
-    group_columns: Sequence[str] | None = None
 
     @property
     def refuted(self) -> list[Group]:
@@ -528,8 +522,6 @@ class LabelChecks(InNotebook, GroupResult):
             say: compared, compared_low and compared_high, missing where they cannot be
             used.
         """
-        import pandas as pd
-
         rows = []
         for group, check in self.groups.items():
             row: dict[str, Any] = {"group": self.names[group], "rows": check.rows}

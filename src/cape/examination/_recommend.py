@@ -6,9 +6,10 @@ import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 from cape._groups import check_groups
@@ -22,9 +23,6 @@ from cape._validation import (
 from cape.classifier import CapeClassifier
 from cape.metrics import confusion_by_group, proportional_equality
 from cape.quantify import QUANTIFIERS, make_quantifier
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _PREVALENCES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _POOLS = ("threshold", "resampled")
@@ -96,8 +94,6 @@ def recommend(
     >>> tried.index[0]
     (100, 'threshold', 'spa')
     """
-    import pandas as pd
-
     for quantifier in quantifiers:
         check_choice("quantifiers", quantifier, tuple(QUANTIFIERS))
     for pool in pools:

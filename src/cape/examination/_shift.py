@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr
 
 from cape import _plot
@@ -15,6 +16,7 @@ from cape._adaptation import Adaptation, GroupAdaptation
 from cape._drift import GroupDrift
 from cape._drift._mixture import fit_mixture, holm
 from cape._evidence import Evidence, GroupEvidence
+from cape._group_model import GroupModel
 from cape._groups import Group, group_labels
 from cape._histogram import ScoreHistogram
 from cape._json_fields import strict_json
@@ -24,11 +26,6 @@ from cape._notebook import GroupResult, InNotebook, flat
 from cape._wording import _examination as words
 from cape._wording._numbers import p_value_text
 from cape._wording._results import verdict_text
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cape._group_model import GroupModel
 
 _ALPHA = 0.05
 """Level, over all groups together, at which a prevalence has moved."""
@@ -94,7 +91,6 @@ class PrevalenceMoved(GroupResult):
 
     groups: Mapping[Group, GroupMoved]
     alpha: float
-    group_columns: Sequence[str] | None = None
 
     @property
     def moved(self) -> bool:
@@ -261,7 +257,6 @@ class PriorShiftTest(InNotebook, GroupResult):
 
     groups: Mapping[Group, GroupShiftTest]
     alpha: float
-    group_columns: Sequence[str] | None = None
 
     @property
     def sound(self) -> bool:
@@ -414,7 +409,6 @@ class ColumnShift(InNotebook, GroupResult):
     """
 
     groups: Mapping[Group, tuple[ColumnFinding, ...]]
-    group_columns: Sequence[str] | None = None
 
     @classmethod
     def of(cls, found: Mapping[Group, GroupDrift]) -> ColumnShift:
@@ -454,8 +448,6 @@ class ColumnShift(InNotebook, GroupResult):
         return self._table(group_labels(self.groups))
 
     def _table(self, labels: Mapping[Group, Any]) -> pd.DataFrame:
-        import pandas as pd
-
         rows = []
         for group, findings in self.groups.items():
             for finding in findings:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import norm
 
 from cape import _plot
@@ -36,9 +37,6 @@ from cape.metrics._rates import (
     estimate_of_draws,
     wilson_interval,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # 30 groups are 870 ordered pairs; more would be a table that nobody reads.
 _MOST_GROUPS_COMPARED = 30
@@ -289,8 +287,6 @@ class Audit(InNotebook):
 
     def _shares(self) -> pd.DataFrame:
         """Return the numbers of the picture."""
-        import pandas as pd
-
         names = self.names
         shares = {"predicted": "predicted_prevalence", "true": "prevalence"}
         rows = []
@@ -605,8 +601,6 @@ def _most_rows(findings: Mapping[str, Finding]) -> int:
 
 def _frame(findings: Sequence[Finding], index_names: list[str]) -> pd.DataFrame:
     """One row for each finding, indexed by the fields named."""
-    import pandas as pd
-
     # Tuples, which are combinations of groups, cannot be labels of an index.
     labels = group_labels(_groups_of(findings))
     rows = []

@@ -11,16 +11,14 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from cape._groups import Group, group_labels, group_name
 from cape._wording._audit import pe_is_undefined, rate_is_undefined
 from cape.metrics._rates import Confusion, confusion_by_group, divide
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def pe_of_prevalences(
@@ -170,8 +168,6 @@ def proportional_equality_matrix(groups: Mapping[Group, Confusion]) -> pd.DataFr
     >>> pairs.loc["a", "b"]
     np.float64(1.5)
     """
-    import pandas as pd
-
     _warn_of_undefined_pairs(groups)
     # The diagonal is 0, or NaN for a group that nothing can be compared with.
     labels = list(group_labels(groups).values())
@@ -380,8 +376,6 @@ def fairness_table(groups: Mapping[Group, Confusion]) -> pd.Series:
     >>> row["fpr", "a"], row["fpr", "difference"], row["pe", "worst pair"]
     (np.float64(1.0), np.float64(1.0), np.float64(1.0))
     """
-    import pandas as pd
-
     _warn_of_undefined_pairs(groups)
     labels = list(group_labels(groups).values())
     # A list and not a dict: two groups may have the same label, or a group may be

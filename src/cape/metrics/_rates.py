@@ -39,6 +39,15 @@ RATES = {
 """Rates of an audit, and the counts of `Confusion` that they divide."""
 
 
+def _share(part: str, whole: str) -> Any:
+    """Make a rate of `Confusion` from the names of two counts."""
+
+    def share(self: Confusion) -> float:
+        return divide(getattr(self, part), getattr(self, whole))
+
+    return property(share, doc=f"``{part}`` / ``{whole}``; NaN if ``{whole}`` is 0.")
+
+
 @dataclass(frozen=True)
 class Confusion:
     """Confusion counts of one group, and the rates that follow from them.
@@ -97,45 +106,18 @@ class Confusion:
         return self.tp + self.fp + self.fn + self.tn
 
     @property
-    def prevalence(self) -> float:
-        """Share of positives; NaN without rows."""
-        return divide(self.positives, self.total)
-
-    @property
-    def predicted_prevalence(self) -> float:
-        """Share of predicted positives; NaN without rows."""
-        return divide(self.predicted_positives, self.total)
-
-    @property
     def prevalence_difference(self) -> float:
         """PD, the distance of predicted from true prevalence; 0 is best, 1 is worst."""
         # abs(rho - rhohat) = abs(FN - FP) / n, equation (3) of the paper.
         return divide(abs(self.fn - self.fp), self.total)
 
-    @property
-    def tpr(self) -> float:
-        """True positive rate; NaN, undefined, without positives."""
-        return divide(self.tp, self.positives)
-
-    @property
-    def precision(self) -> float:
-        """Share of predicted positives that are positive; NaN if there are none."""
-        return divide(self.tp, self.predicted_positives)
-
-    @property
-    def fpr(self) -> float:
-        """False positive rate; NaN, undefined, without negatives."""
-        return divide(self.fp, self.negatives)
-
-    @property
-    def fnr(self) -> float:
-        """False negative rate; NaN, undefined, without positives."""
-        return divide(self.fn, self.positives)
-
-    @property
-    def accuracy(self) -> float:
-        """Share of rows that are predicted correctly; NaN without rows."""
-        return divide(self.correct, self.total)
+    prevalence = _share("positives", "total")
+    predicted_prevalence = _share("predicted_positives", "total")
+    accuracy = _share("correct", "total")
+    tpr = _share("tp", "positives")
+    fnr = _share("fn", "positives")
+    fpr = _share("fp", "negatives")
+    precision = _share("tp", "predicted_positives")
 
 
 @short_errors()
