@@ -151,11 +151,6 @@ class Watch(InNotebook):
         """Names of the groups, for people."""
         return unique_names(self._groups, combined_columns(self.clf.group_columns))
 
-    @property
-    def not_tested(self) -> list[Group]:
-        """Groups with too few training rows, whose shares are not tested."""
-        return [group for group in self._groups if group not in self._tracks]
-
     def look(self, evidence: Evidence, name: str | None = None) -> list[dict[str, Any]]:
         """Look at new rows.
 

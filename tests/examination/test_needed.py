@@ -142,10 +142,6 @@ def test_rows_are_distinct_seeded_and_their_probabilities_add_up(
         assert total == pytest.approx(sizes(drawn).get(group, 0))
     again = rows_to_label(clf, X, **call)
     assert again.rows.tolist() == drawn.rows.tolist()
-    table = drawn.table()
-    assert table["row"].tolist() == drawn.rows.tolist()
-    expected = drawn.inclusion_probability[drawn.rows].tolist()
-    assert table["inclusion_probability"].tolist() == expected
 
 
 def test_spreads(clf, big):

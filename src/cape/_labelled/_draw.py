@@ -23,6 +23,7 @@ from cape._labelled._sample import (
     LabelledSample,
     estimate_with_labels,
     log_odds,
+    merge_small,
     predictions,
 )
 from cape._limits import FEWEST_LABELS, USEFUL_WIDTH
@@ -82,7 +83,7 @@ class Strata:
         ndarray of float of shape (n_strata,)
             Share of the rows whose label is known.
         """
-        starts = _merge_small(returned)
+        starts = merge_small(returned, _FEWEST_IN_A_STRATUM)
         shares = np.add.reduceat(returned, starts) / np.add.reduceat(self.rows, starts)
         merged = np.searchsorted(starts, np.arange(len(returned)), side="right") - 1
         return shares[merged]
@@ -138,20 +139,7 @@ def _equal_strata(batch: np.ndarray) -> np.ndarray:
     places = np.minimum(places, len(batch) - 1)
     starts = np.unique(np.append(0, places))
     # Cells with many rows, and cells without any, may leave a stratum too small.
-    return starts[_merge_small(np.add.reduceat(batch, starts))]
-
-
-def _merge_small(rows: np.ndarray) -> np.ndarray:
-    """Merge neighbours until each has two rows; return the first of each."""
-    starts = [0]
-    held = 0.0
-    for place, more in enumerate(rows):
-        left = rows[place:].sum()
-        if min(held, left) >= _FEWEST_IN_A_STRATUM:
-            starts.append(place)
-            held = 0.0
-        held += more
-    return np.array(starts)
+    return starts[merge_small(np.add.reduceat(batch, starts), _FEWEST_IN_A_STRATUM)]
 
 
 def share_out(rows: np.ndarray, n: int, spread: str) -> np.ndarray:

@@ -321,7 +321,7 @@ def _p_value(batch: np.ndarray, drawn: np.ndarray, effective_rows: float) -> flo
     """Compare shares of cells by Pearson's chi-square."""
     expected = batch / batch.sum()
     observed = drawn / drawn.sum()
-    starts = _starts_of_cells(expected * effective_rows)
+    starts = merge_small(expected * effective_rows, _ROWS_PER_CELL)
     if len(starts) < 2:
         return 1.0
     expected = np.add.reduceat(expected, starts)
@@ -330,17 +330,16 @@ def _p_value(batch: np.ndarray, drawn: np.ndarray, effective_rows: float) -> flo
     return float(chdtrc(len(starts) - 1, statistic))
 
 
-def _starts_of_cells(expected: np.ndarray) -> np.ndarray:
-    """Merge neighbouring cells until each expects five rows; return their starts."""
-    # A cell ends where the sum passes the next multiple of five; the last one joins its
-    # neighbour.
+def merge_small(rows: np.ndarray, fewest: float) -> np.ndarray:
+    """Merge neighbours until each has the fewest rows; return the first of each."""
     starts = [0]
-    rows = 0.0
-    for cell, more in enumerate(expected):
-        if rows >= _ROWS_PER_CELL and expected[cell:].sum() >= _ROWS_PER_CELL:
-            starts.append(cell)
-            rows = 0.0
-        rows += more
+    held = 0.0
+    for place, more in enumerate(rows):
+        # What is left over joins its neighbour.
+        if min(held, rows[place:].sum()) >= fewest:
+            starts.append(place)
+            held = 0.0
+        held += more
     return np.array(starts)
 
 

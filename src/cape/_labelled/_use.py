@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import hypot, nan
 
 import numpy as np
@@ -91,14 +91,6 @@ class ClassShare:
     variance: np.ndarray
     effective_rows: np.ndarray
 
-    def of_other_class(self) -> ClassShare:
-        """Return the shares of the other class among the same rows."""
-        return ClassShare(1 - self.share, self.variance, self.effective_rows)
-
-    def is_open(self, member: int) -> bool:
-        """Tell whether no row is labelled, so that any share is possible."""
-        return bool(self.effective_rows[member] == 0)
-
     def scaled(
         self, member: int, size: float, level: float
     ) -> tuple[float, float, float]:
@@ -144,7 +136,8 @@ class RatioRate(LabelledRate):
         rest, rest_low, rest_high = self.passed.scaled(member, 1 - size, level)
 
         add: Callable[[float, float], float] = hypot
-        if self.called.is_open(member) or self.passed.is_open(member):
+        rows = self.called.effective_rows[member], self.passed.effective_rows[member]
+        if 0 in rows:
             # Any share is as likely as another, and not in the middle of its interval.
             add = operator.add
 
@@ -197,8 +190,8 @@ class CheckedCalls:
     @property
     def fpr(self) -> LabelledRate:
         """False positive rates."""
-        called = self.of_called.of_other_class()
-        passed = self.of_passed.of_other_class()
+        called = replace(self.of_called, share=1 - self.of_called.share)
+        passed = replace(self.of_passed, share=1 - self.of_passed.share)
         return self._ratio(called, passed, self.negatives)
 
     @property

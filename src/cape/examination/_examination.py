@@ -180,8 +180,7 @@ class Examination(InNotebook):
         self.observed: Observed | None = None
         self.provenance: Mapping[str, Any] | None = None
         self._labelled = labelled
-        self._n_draws = n_draws
-        self._random_state = random_state
+        self._simulation = {"n_draws": n_draws, "random_state": random_state}
         self._models = {group: clf.model_of(group) for group in evidence.groups}
 
     @property
@@ -243,11 +242,7 @@ class Examination(InNotebook):
     def draws(self) -> BatchDraws:
         """The simulated batches behind what is expected."""
         return BatchDraws(
-            self._models,
-            self.evidence,
-            self.adaptation,
-            n_draws=self._n_draws,
-            random_state=self._random_state,
+            self._models, self.evidence, self.adaptation, **self._simulation
         )
 
     @cached_property
@@ -335,8 +330,7 @@ class Examination(InNotebook):
             self.evidence,
             adaptation,
             labelled=self._labelled,
-            n_draws=self._n_draws,
-            random_state=self._random_state,
+            **self._simulation,
         )
 
     def frontiers(
@@ -363,14 +357,8 @@ class Examination(InNotebook):
         -------
         dict from str to Frontier
         """
-        return find_frontiers(
-            self.draws,
-            self.adaptation,
-            criteria,
-            cost_fp=cost_fp,
-            cost_fn=cost_fn,
-            n_points=n_points,
-        )
+        costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
+        return find_frontiers(self.draws, self.adaptation, criteria, costs, n_points)
 
     def rows_needed(
         self, width: float, *, prevalence: float | None = None

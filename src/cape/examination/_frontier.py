@@ -162,9 +162,7 @@ def find_frontiers(
     draws: BatchDraws,
     adaptation: Adaptation,
     criteria: Sequence[str],
-    *,
-    cost_fp: float,
-    cost_fn: float,
+    costs: Mapping[str, float],
     n_points: int,
 ) -> dict[str, Frontier]:
     """Compute the frontiers of several criteria, for which the rules choose once.
@@ -176,8 +174,8 @@ def find_frontiers(
         To the same batch.
     criteria : sequence of str
         Names in `cape.rules.CRITERIA`.
-    cost_fp, cost_fn : float
-        What a false positive and a false negative cost.
+    costs : mapping
+        What a false positive and a false negative cost, ``cost_fp`` and ``cost_fn``.
     n_points : int
         Most points of a curve.
 
@@ -190,7 +188,6 @@ def find_frontiers(
     check_number("n_points", n_points, low=2)
     if not adaptation.groups:
         raise ValueError("evidence must have rows, got a batch without any.")
-    costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
     by_rule = _choose_by_rules(draws, costs)
     own = {group: chosen.classifier for group, chosen in adaptation.groups.items()}
     found = {}

@@ -351,22 +351,6 @@ class RowsToLabel:
             enough += max(enough_labels(rows), len(drawn))
         return enough
 
-    def table(self) -> pd.DataFrame:
-        """Return the rows as a data frame.
-
-        Returns
-        -------
-        DataFrame
-            With the columns ``row``, ``group`` and ``inclusion_probability``.
-        """
-        return pd.DataFrame(
-            {
-                "row": self.rows,
-                "group": pd.Series(list(self.groups), dtype=object),
-                "inclusion_probability": self.inclusion_probability[self.rows],
-            }
-        )
-
     def __repr__(self) -> str:
         return words.rows_to_label_repr(self)
 
