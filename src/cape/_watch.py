@@ -20,7 +20,6 @@ from cape._groups import (
     Group,
     combined_columns,
     group_from_json,
-    group_name,
     group_table,
     group_to_json,
     unique_names,
@@ -35,6 +34,9 @@ from cape._wording import _watch as words
 from cape.classifier import CapeClassifier
 
 _FORMAT = 1
+
+_Answer = tuple[list[Group], float, int]
+"""Groups, the anytime p-value of their question, and the look since when it counts."""
 
 _ROWS_OF_A_BLOCK = 20
 """Rows a group that are collected before rates of groups are compared."""
@@ -194,12 +196,21 @@ class Watch(InNotebook):
                 track.add(cells if scores.unit == 1 else cells / scores.unit, number)
         total = sum(evidence.rows.values())
         self.looks.append({"name": name, "sha256": digest, "rows": total})
-        raised = []
+        raised: list[dict[str, Any]] = []
         for question in self.questions:
             if question.name in OF_SHARES:
-                raised += self._ask_shares(question)
+                answers = self._ask_shares(question)
             else:
-                raised += self._ask_rates(question, evidence, labelled)
+                answers = self._ask_rates(question, evidence, labelled)
+            level = self._level(question)
+            for groups, chance, since in answers:
+                if chance <= level and not self._stands(question, groups):
+                    alarm: dict[str, Any] = {"question": str(question)}
+                    alarm |= {"groups": groups, "look": name}
+                    alarm["since"] = self.looks[since]["name"]
+                    # Over all groups, questions and looks.
+                    alarm["p_value"] = min(chance / level * self.alpha, 1.0)
+                    raised.append({**alarm, "acknowledged": None})
         self._raised += raised
         self.looks[-1]["groups"] = [
             {"group": group_to_json(group), **entry}
@@ -231,27 +242,19 @@ class Watch(InNotebook):
             parts = len(self._pairs)
         return self.alpha / (len(self.questions) * max(parts, 1))
 
-    def _ask_shares(self, question: Question) -> list[dict[str, Any]]:
+    def _ask_shares(self, question: Question) -> list[_Answer]:
         """Ask a question of the scores of each group."""
-        raised = []
+        answers: list[_Answer] = []
         for group, track in self._tracks.items():
             chances = track.chances(question)
-            if not chances or self._stands(question, [group]):
-                continue
-            place = min(chances, key=lambda place: chances[place])
-            if chances[place] <= self._level(question):
-                since = self.looks[track.starts[place].look]["name"]
-                raised.append(
-                    self._alarm(question, [group], chances[place], since=since)
-                )
-        return raised
+            if chances:
+                place = min(chances, key=lambda place: chances[place])
+                answers.append(([group], chances[place], track.starts[place].look))
+        return answers
 
     def _ask_rates(
-        self,
-        question: Question,
-        evidence: Evidence,
-        labelled: Mapping[Group, Any],
-    ) -> list[dict[str, Any]]:
+        self, question: Question, evidence: Evidence, labelled: Mapping[Group, Any]
+    ) -> list[_Answer]:
         """Ask a question of decisions, and of labels."""
         bets = self._bets[str(question)]
         for place, group in enumerate(self._groups):
@@ -265,12 +268,10 @@ class Watch(InNotebook):
         subjects = [[self._groups[i], self._groups[j]] for i, j in self._pairs]
         if question.name == "pd":
             subjects = [[group] for group in self._groups]
-        raised = []
         chances = bets.settle(question, self._pairs)
-        for subject, chance in zip(subjects, chances, strict=True):
-            if chance <= self._level(question) and not self._stands(question, subject):
-                raised.append(self._alarm(question, subject, chance))
-        return raised
+        # Bets run since the first look.
+        first_look = [0] * len(chances)
+        return list(zip(subjects, chances, first_look, strict=True))
 
     def _counts(self, name: str, group: Group, part: Any) -> list[int]:
         """Count decisions, or errors, of the rows of a group."""
@@ -300,23 +301,6 @@ class Watch(InNotebook):
             if same and not (alarm["acknowledged"] and is_asked_anew):
                 return True
         return False
-
-    def _alarm(
-        self,
-        question: Question,
-        groups: list[Group],
-        chance: float,
-        since: str | None = None,
-    ) -> dict[str, Any]:
-        """Return an alarm; its p-value is over all groups, questions and looks."""
-        return {
-            "question": str(question),
-            "groups": groups,
-            "look": self.looks[-1]["name"],
-            "since": self.looks[0]["name"] if since is None else since,
-            "p_value": min(chance / self._level(question) * self.alpha, 1.0),
-            "acknowledged": None,
-        }
 
     def _found(self, evidence: Evidence) -> dict[Group, dict[str, Any]]:
         """Describe every group at the last look."""
@@ -348,11 +332,7 @@ class Watch(InNotebook):
         return 0
 
     def acknowledge(
-        self,
-        question: str,
-        group: Any = None,
-        *,
-        reference: float | None = None,
+        self, question: str, group: Any = None, *, reference: float | None = None
     ) -> None:
         """Take note of an alarm: it no longer stands.
 
@@ -607,32 +587,3 @@ def _keeps_promises(clf: CapeClassifier) -> bool:
         if len(model.scoring_models) > 1 or held_out >= model.size:
             return False
     return True
-
-
-def parse_subject(text: str, names: Mapping[Group, str]) -> tuple[str, Any]:
-    """Read what is acknowledged on a command line: "moved:a" or "parity:a,b".
-
-    Parameters
-    ----------
-    text : str
-    names : mapping from group to str
-        Names of the groups.
-
-    Returns
-    -------
-    question : str
-    group : group, list of two groups, or None
-    """
-    question, _, named = text.partition(":")
-    if not named:
-        return question, None
-    by_name = {name: group for group, name in names.items()}
-    if named in by_name:
-        return question, by_name[named]
-    for one, other in combinations(by_name, 2):
-        if named in (f"{one},{other}", f"{one}, {other}"):
-            return question, [by_name[one], by_name[other]]
-    raise ValueError(
-        f"a group must be one of {', '.join(map(group_name, by_name))}, or two of them "
-        f"with a comma, got {named!r}."
-    )

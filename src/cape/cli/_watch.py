@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from cape._io import new_file
 from cape._wording import _watch as words
+from cape._wording._numbers import group_name
 from cape.cli import _app
 from cape.cli import _options as options
 from cape.cli._options import command
@@ -72,7 +76,6 @@ def watch(
     if reference is not None and acknowledge is None:
         raise ValueError("--reference needs --acknowledge, got nothing.")
     from cape._tracks import Question
-    from cape._watch import parse_subject
     from cape.files import load_model
     from cape.files._notes import Notes
     from cape.files._watch import look_at_file, metrics_text, open_watch, save_watch
@@ -84,7 +87,7 @@ def watch(
     notes = Notes()
     watched = open_watch(loaded, state, ask, notes)
     if acknowledge is not None:
-        question, group = parse_subject(acknowledge, watched.names)
+        question, group = _parse_subject(acknowledge, watched.names)
         watched.acknowledge(question, group, reference=reference)
     command = ""
     if source is not None:
@@ -115,3 +118,20 @@ def watch(
     names = [Question.parse(alarm["question"]).name for alarm in watched.alarms]
     if any(name in fatal or not fatal for name in names):
         raise typer.Exit(1)
+
+
+def _parse_subject(text: str, names: Mapping[Any, str]) -> tuple[str, Any]:
+    """Read what is acknowledged: "moved:a" or "parity:a,b"."""
+    question, _, named = text.partition(":")
+    if not named:
+        return question, None
+    by_name = {name: group for group, name in names.items()}
+    if named in by_name:
+        return question, by_name[named]
+    for one, other in combinations(by_name, 2):
+        if named in (f"{one},{other}", f"{one}, {other}"):
+            return question, [by_name[one], by_name[other]]
+    raise ValueError(
+        f"a group must be one of {', '.join(map(group_name, by_name))}, or two of them "
+        f"with a comma, got {named!r}."
+    )
