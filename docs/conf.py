@@ -172,10 +172,10 @@ def write_equation(translator, node):
     # People without a mouse can scroll what is too wide.
     start = translator.starttag(node, "div", CLASS="math", tabindex="0")
     translator.body.append(start)
+    translator.body.append(tex2mathml(node.astext(), as_block=True))
     if node["number"]:
         number = get_node_equation_number(translator, node)
         translator.body.append(f'<span class="eqno">({number})</span>')
-    translator.body.append(tex2mathml(node.astext(), as_block=True))
     translator.body.append("</div>")
     raise nodes.SkipNode
 
