@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.files._impact import impact_ratios
+from cape.files._audit import impact_ratios
 
 EVIL = "<script>alert(1)</script>"
 

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.files._impact import impact_ratios
+from cape.files._audit import impact_ratios
 
 
 def people(*rows):

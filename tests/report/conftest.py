@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from cape.files import monitor_files, predict_file
-from cape.files._impact import impact_ratios
+from cape.files._audit import impact_ratios
 from cape.report import to_html
 from cape.report._audit import impact_summary
 

@@ -84,7 +84,7 @@ class BiasTable:
         conditions = parse_conditions(fail_if, ["impact_ratio"])
         output.check([source], [self.out])
         from cape._tables import TableWriter
-        from cape.files._impact import LEAST_SHARE, impact_of_file
+        from cape.files._audit import LEAST_SHARE, impact_of_file
         from cape.files._notes import Notes
         from cape.report._audit import impact_summary
 

@@ -1,4 +1,8 @@
-"""Counting the labels and predictions of a file, group by group."""
+"""Audits of a file: labels and predictions of each group, or decisions without labels.
+
+The tables without labels are those of a bias audit by New York City's Local Law 144: 6
+RCNY 5-301.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,14 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cape._groups import EVERYONE, MISSING_GROUP, Group, check_groups
+from cape._groups import EVERYONE, MISSING_GROUP, Group, check_groups, group_labels
 from cape._tables import Dialect, Source, TableError, check_columns_exist
-from cape._validation import check_choice
+from cape._validation import check_choice, check_prevalence
 from cape._wording._numbers import quoted
 from cape.files._columns import (
     Bins,
@@ -26,6 +30,7 @@ from cape.files._columns import (
     named_values,
     note_many_groups,
     order_labels,
+    plain_text,
     plain_value,
     split_labels,
 )
@@ -37,8 +42,18 @@ from cape.metrics._rates import Confusion
 _ABOVE = "\0above"
 _NOT_ABOVE = "\0not above"
 
-_MOST_CELLS = 1000
+_KINDS = ((True, True), (False, True), (True, False), (False, False))
+"""Whether a row is positive and called so: tp, fp, fn and tn."""
+
+_MOST_PREDICTIONS = 1000
 """With more values, predictions are no labels."""
+
+LEAST_SHARE = 0.02
+"""Categories of a smaller share of the rows may be left out: 6 RCNY 5-301 (d)."""
+
+_NO_ANSWER = "unknown|undisclosed|not (disclosed|specified)|declined?( to .*)?|"
+_NO_ANSWER += r"prefer not to .*|\?"
+"""What forms call a question that was not answered."""
 
 
 def count_file(
@@ -127,121 +142,82 @@ def count_file(
     # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)
     scan = Scan(path, dialect, notes, on_rows)
-    # Each once: a label can be audited as its own prediction.
-    names = list(dict.fromkeys((label, prediction, *group)))
-    check_columns_exist(names, scan.table.names, scan.path)
-    cells: Counter[_Cell] = Counter()
+    check_columns_exist((label, prediction, *group), scan.table.names, scan.path)
     # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
     # once plain_text has written them.
-    types = dict.fromkeys(names, "text")
+    types = dict.fromkeys((label, prediction, *group), "text")
     if threshold is not None:
         types[prediction] = "number"
-    without_group: list[int] = []
-    without_label: list[int] = []
-    for frame in scan.parts(types, notes, rows, check_bins(bins, group)):
-        frame = frame.assign(**{label: label_text(frame[label])})
-        has_label = frame[label].notna().to_numpy()
-        has_group = frame[list(group)].notna().all(axis=1).to_numpy()
-        first_row = scan.rows - len(frame)
-        without_label += (np.flatnonzero(~has_label) + first_row).tolist()
-        without_group += (np.flatnonzero(has_label & ~has_group) + first_row).tolist()
-        if missing_groups == "group":
-            frame = frame[has_label].fillna(dict.fromkeys(group, MISSING_GROUP))
-        else:
-            frame = frame[has_label & has_group]
-        texts = {label: frame[label]}
+    counted: Counter[tuple[str, str, Group]] = Counter()
+    parts = scan.labelled_parts(
+        types,
+        label,
+        group,
+        missing_groups=missing_groups,
+        missing_labels=missing_labels,
+        rows=rows,
+        bins=check_bins(bins, group),
+    )
+    for frame in parts:
+        frame = frame.fillna(dict.fromkeys(group, MISSING_GROUP))
+        predictions = frame[prediction]
         if threshold is not None:
-            frame[prediction] = _above(frame[prediction], threshold, scan.path)
-        for name in names[1:]:
-            texts[name] = _text_of(frame[name], name in group, scan.path, notes)
-        cells += _count(pd.DataFrame(texts)[[label, prediction, *group]])
+            predictions = _above(predictions, threshold, scan.path)
+        predictions = label_text(predictions)
+        # Leaving rows out would change the rates.
+        n_missing = int(predictions.isna().sum())
+        if n_missing:
+            raise TableError(
+                f"{scan.path}, column {prediction!r}: {n_missing} rows have no value. "
+                "Leave them out of the file, or fill them in."
+            )
+        # Crossing all columns as if they were groups is one pass over the rows.
+        columns = [group_text(frame[name], notes) for name in group]
+        table = pd.concat([frame[label], predictions, *columns], axis=1)
+        crossed = check_groups(table)
+        sizes = np.bincount(crossed.codes, minlength=len(crossed.keys)).tolist()
+        for key, size in zip(crossed.keys, sizes, strict=True):
+            of_row: tuple[str, ...] = key  # type: ignore[assignment]
+            whole: Group = of_row[2:]
+            if len(group) < 2:
+                whole = of_row[2] if group else EVERYONE
+            counted[of_row[0], of_row[1], whole] += size
         scan.on_rows("counting", len(frame))
-        if len(cells) > _MOST_CELLS and len(_predictions(cells)) > _MOST_CELLS:
+        if len({predicted for _, predicted, _ in counted}) > _MOST_PREDICTIONS:
             # The error that says so needs no further rows.
             break
-    if without_label:
-        scan.judge_missing("label", [label], without_label, missing_labels, notes)
-    if without_group:
-        scan.judge_missing("group", group, without_group, missing_groups, notes)
-    if not cells:
-        raise TableError(f"{scan.path}: no row has a label in {label!r} and a group.")
+    cells = pd.DataFrame(counted.keys(), columns=["label", "prediction", "group"])
+    cells["n"] = list(counted.values())
     for place, name in enumerate(group):
-        one = len(group) == 1
-        values_of_group = {cell.group if one else cell.group[place] for cell in cells}  # type: ignore[index]
+        values_of_group = {
+            key[place] if isinstance(key, tuple) else key for key in cells["group"]
+        }
         note_many_groups(name, map(str, values_of_group), notes)
     plain = {plain_value(a): plain_value(b) for a, b in (mapping or {}).items()}
-    for value in plain:
+    for value in plain.keys() - set(cells["prediction"]):
         # In a small file nobody may be called "high", so that it is no error.
-        if value not in _predictions(cells):
-            notes.say("never_predicted", column=prediction, value=value)
-    cells = _translated(cells, plain, {})
+        notes.say("never_predicted", column=prediction, value=value)
+    cells["prediction"] = _renamed(cells["prediction"], plain)
     named = named_values(positive)
-    where = f"{path}, label column {label!r}"
-    cells, named = _against_the_rest(cells, named, where, notes)
+    sizes_of_labels: dict[Any, int] = cells.groupby("label")["n"].sum().to_dict()
+    if len(sizes_of_labels) > 2 or len(named) > 1:
+        # Some labels are set against the rest, and go by the name of their side.
+        where = f"{path}, label column {label!r}"
+        two, values_of_both = split_labels(sizes_of_labels, named, where, notes)
+        sides: dict[str, str] = {}
+        for side, values in zip(two, values_of_both, strict=True):
+            sides |= dict.fromkeys(values, side)
+        cells["label"] = _renamed(cells["label"], sides)
+        cells["prediction"] = _renamed(cells["prediction"], sides)
+        named = [two[1]]
     where = f"{scan.path}: {label!r} and {prediction!r}"
     labels = _two_labels(cells, named[0] if named else None, where, scan.path)
     return _confusions(cells, labels[1]), labels, scan.sha256
 
 
-class _Cell(NamedTuple):
-    """What a row is counted by."""
-
-    label: str
-    prediction: str
-    group: Group
-
-
-def _count(texts: pd.DataFrame) -> Counter[_Cell]:
-    """Count the rows of each cell: columns label, prediction, and the groups."""
-    # Crossing them as if they were groups is one pass over the rows, in numpy.
-    crossed = check_groups(texts)
-    sizes = np.bincount(crossed.codes, minlength=len(crossed.keys)).tolist()
-    cells: Counter[_Cell] = Counter()
-    for key, size in zip(crossed.keys, sizes, strict=True):
-        values: tuple[str, ...] = key  # type: ignore[assignment]
-        cells[_Cell(values[0], values[1], _group_of(values[2:]))] += size
-    return cells
-
-
-def _against_the_rest(
-    cells: Counter[_Cell], named: list[str], where: str, notes: Notes
-) -> tuple[Counter[_Cell], list[str]]:
-    """Call labels by the name of their side, where some are set against the rest.
-
-    Returns
-    -------
-    cells : Counter of _Cell
-    named : list of str
-        The labels that count as positive.
-    """
-    of_labels: Counter[str] = Counter()
-    for cell, size in cells.items():
-        of_labels[cell.label] += size
-    if len(of_labels) <= 2 and len(named) <= 1:
-        return cells, named
-    two, of_both = split_labels(of_labels, named, where, notes)
-    sides: dict[str, str] = {}
-    for side, of_side in zip(two, of_both, strict=True):
-        sides |= dict.fromkeys(of_side, side)
-    # In the column of predictions as well.
-    return _translated(cells, sides, sides), [two[1]]
-
-
-def _predictions(cells: Counter[_Cell]) -> set[str]:
-    """Return what is predicted."""
-    return {cell.prediction for cell in cells}
-
-
-def _translated(
-    cells: Counter[_Cell], predictions: Mapping[str, str], labels: Mapping[str, str]
-) -> Counter[_Cell]:
-    """Call predictions and labels by other words; the rest stays as it is."""
-    translated: Counter[_Cell] = Counter()
-    for (label, prediction, group), size in cells.items():
-        label = labels.get(label, label)
-        prediction = predictions.get(prediction, prediction)
-        translated[_Cell(label, prediction, group)] += size
-    return translated
+def _renamed(values: pd.Series, names: Mapping[str, str]) -> pd.Series:
+    """Call values by other names; the rest stays as it is."""
+    return values.map(lambda value: names.get(value, value))
 
 
 def _above(values: pd.Series, threshold: float, path: str | Path) -> pd.Series:
@@ -251,39 +227,15 @@ def _above(values: pd.Series, threshold: float, path: str | Path) -> pd.Series:
     return pd.Series(calls, values.index, name=values.name).where(numbers.notna())
 
 
-def _text_of(
-    values: pd.Series, is_group: bool, path: str | Path, notes: Notes
-) -> pd.Series:
-    """Write a column as plain text, or raise if a value is missing."""
-    text = group_text(values, notes) if is_group else label_text(values)
-    # A row without a label, a prediction or a group belongs to no cell, and leaving it
-    # out would change the rates.
-    missing = int(text.isna().sum())
-    if missing:
-        raise TableError(
-            f"{path}, column {values.name!r}: {missing} rows have no value. Leave them "
-            "out of the file, or fill them in."
-        )
-    return text
-
-
-def _group_of(values: tuple[str, ...]) -> Group:
-    """Return the group that the values of the group columns make."""
-    # One column gives plain names; only a combination of several is a tuple.
-    if not values:
-        return EVERYONE
-    return values[0] if len(values) == 1 else values
-
-
 def _two_labels(
-    cells: Counter[_Cell], positive: str | None, where: str, path: str | Path
+    cells: pd.DataFrame, positive: str | None, where: str, path: str | Path
 ) -> tuple[str, str]:
     """Return the negative and the positive label, or raise if there are more.
 
     If only one occurs, the other can be told if it is 0 or 1, or if the user has said
     which label is positive.
     """
-    values = {cell.label for cell in cells} | _predictions(cells)
+    values = {*cells["label"], *cells["prediction"]}
     labels = sorted(values - {_ABOVE, _NOT_ABOVE}, key=by_value)
     # Any third value would silently count as negative.
     if len(labels) > 2:
@@ -302,10 +254,10 @@ def _two_labels(
     return "0" if positive == "1" else label, positive
 
 
-def _how_to_read(cells: Counter[_Cell]) -> str:
+def _how_to_read(cells: pd.DataFrame) -> str:
     """Say how predictions that are numbers or two other words can be read."""
-    labels = {cell.label for cell in cells}
-    predictions = _predictions(cells) - labels
+    labels = set(cells["label"])
+    predictions = sorted(set(cells["prediction"]) - labels, key=by_value)
     if len(predictions) > 2 and not any(by_value(value)[0] for value in predictions):
         return (
             " If the predictions are probabilities, say above which one they are "
@@ -314,42 +266,195 @@ def _how_to_read(cells: Counter[_Cell]) -> str:
     if len(labels) != 2 or not 1 <= len(predictions) <= 2:
         return ""
     options = []
-    for value in sorted(predictions, key=by_value):
-        label = _most_often(cells, value)
-        options.append(shlex.join(["--map", f"{value}={label}"]))
+    n_of_labels = cells.groupby("label")["n"].sum()
+    for value in predictions:
+        is_predicted = cells["prediction"] == value
+        n_with_it = cells["n"].where(is_predicted, 0).groupby(cells["label"]).sum()
+        # Which label rows with this prediction have more often than other rows.
+        lift = n_with_it / n_with_it.sum() - n_of_labels / n_of_labels.sum()
+        options.append(shlex.join(["--map", f"{value}={lift.idxmax()}"]))
     return (
         " If the predictions mean the same by other words, say which is which, such as "
         f"{' '.join(options)}."
     )
 
 
-def _most_often(cells: Counter[_Cell], prediction: str) -> str:
-    """Return the label that rows with a prediction have more often than other rows."""
-    lift: Counter[str] = Counter()
-    n_rows = sum(cells.values())
-    n_predicted = sum(n for cell, n in cells.items() if cell.prediction == prediction)
-    for cell, size in cells.items():
-        # Rows expected if predictions had nothing to do with labels are subtracted.
-        lift[cell.label] -= size * n_predicted
-        if cell.prediction == prediction:
-            lift[cell.label] += size * n_rows
-    return max(lift, key=lambda label: lift[label])
-
-
-def _confusions(cells: Counter[_Cell], positive: str) -> dict[Group, Confusion]:
+def _confusions(cells: pd.DataFrame, positive: str) -> dict[Group, Confusion]:
     """Sum the cells of each group, in the order of the names of the groups."""
-    counts: dict[Group, Confusion] = {}
-    # All rows of a cell are right or wrong in the same way.
-    kinds = {(True, True): "tp", (False, True): "fp", (True, False): "fn"}
-    for cell, size in cells.items():
-        called = cell.prediction in (positive, _ABOVE)
-        kind = kinds.get((cell.label == positive, called), "tn")
-        # Counts are floats because rows can have weights elsewhere.
-        of_cell: dict[str, Any] = dict.fromkeys(("tp", "fp", "fn", "tn"), 0.0)
-        of_cell[kind] = float(size)
-        count = Confusion(rows=size, **of_cell)
-        if cell.group in counts:
-            count = counts[cell.group] + count
-        counts[cell.group] = count
+    counts: dict[Group, Counter[tuple[bool, bool]]] = {}
+    for label, prediction, group, size in cells.itertuples(index=False):
+        called = prediction in (positive, _ABOVE)
+        # All rows of a cell are right or wrong in the same way.
+        kind = (label == positive, called)
+        counts.setdefault(group, Counter())[kind] += size
+    confusions = {}
     # By name, so that the order of rows does not show in the table.
-    return {group: counts[group] for group in sorted(counts, key=str)}
+    for group in sorted(counts, key=str):
+        # Counts are floats because rows can have weights elsewhere.
+        tp, fp, fn, tn = (float(counts[group][kind]) for kind in _KINDS)
+        confusions[group] = Confusion(tp, fp, fn, tn, counts[group].total())
+    return confusions
+
+
+def impact_of_file(
+    path: Source,
+    column: str,
+    *,
+    is_score: bool,
+    group: Sequence[str],
+    positive: Sequence[str] | None,
+    unknown: Sequence[str],
+    min_share: float,
+    dialect: Dialect,
+    notes: Notes,
+    on_rows: OnRows,
+) -> tuple[pd.DataFrame, dict[str, Any], str]:
+    """Compute selection rates and impact ratios of the groups of a file.
+
+    The columns that are named have to fit into memory.
+
+    Parameters
+    ----------
+    path : str or Path
+    column : str
+        The decision or, if ``is_score``, the score.
+    is_score : bool
+    group : sequence of str
+        Group columns, such as sex and race.
+    positive : sequence of str or None
+        The decisions that mean "selected"; None takes the greater of two.
+    unknown : sequence of str
+        Values of group columns that mean that the category is not known.
+    min_share : float
+        See `impact_ratios`.
+    dialect, notes, on_rows
+        As in `cape.files.count_file`.
+
+    Returns
+    -------
+    ratios : DataFrame
+        From `impact_ratios`.
+    facts : dict
+        ``selected``, the decisions that mean "selected"; or ``median`` of all scores.
+    sha256 : str
+        Hash of the bytes that were read.
+
+    Raises
+    ------
+    TableError
+        If a column or a decision is missing, or if nobody can tell who is selected.
+    """
+    check_prevalence("min_share", min_share)
+    check_named_once(group)
+    scan = Scan(path, dialect, notes, on_rows)
+    check_columns_exist([column, *group], scan.table.names, scan.path)
+    types = {**dict.fromkeys(group, "text"), column: "number" if is_score else "text"}
+    frames = []
+    for frame in scan.parts(types):
+        texts = {name: group_text(frame[name], notes) for name in group}
+        frames.append(frame.assign(**texts))
+        scan.on_rows("counting", len(frame))
+    table = pd.concat(frames, ignore_index=True)
+    n_missing = int(table[column].isna().sum())
+    if n_missing:
+        raise TableError(
+            f"{scan.path}, column {column!r}: {n_missing} of {len(table)} rows have no "
+            "value. Leave out the rows of people who were not assessed."
+        )
+    groups = table[list(group)]
+    groups = groups.mask(groups.isin(list(unknown)))
+    for name in group:
+        levels = pd.Series(groups[name].dropna().unique(), dtype="str")
+        unanswered = levels[levels.str.lower().str.fullmatch(_NO_ANSWER)]
+        for value in unanswered:
+            notes.say("looks_unknown", column=name, value=value)
+    facts: dict[str, Any] = {}
+    if is_score:
+        # The rules say "the full sample of applicants", unknown categories included.
+        facts["median"] = float(table[column].median())
+        chosen = table[column] > facts["median"]
+    else:
+        decisions = plain_text(table[column])[0]
+        selected = _selected(decisions, positive, f"{scan.path}, column {column!r}")
+        facts["selected"] = " or ".join(selected)
+        chosen = decisions.isin(selected)
+    tables = {name: groups[[name]] for name in group}
+    if len(group) > 1:
+        tables[" x ".join(group)] = groups
+    return impact_ratios(chosen.to_numpy(), tables, min_share), facts, scan.sha256
+
+
+def impact_ratios(
+    chosen: np.ndarray, tables: Mapping[str, pd.DataFrame], min_share: float
+) -> pd.DataFrame:
+    """Compute how often the categories of some tables are selected, and how evenly.
+
+    Parameters
+    ----------
+    chosen : ndarray of bool of shape (n_rows,)
+        Who was selected, or has a score above the median.
+    tables : mapping from str to DataFrame of n_rows rows
+        Group columns, whose values may be missing.
+    min_share : float in [0, 1]
+        Categories of a smaller share of a table's rows have no impact ratio, and are
+        not the highest rate.
+
+    Returns
+    -------
+    DataFrame
+        A row for each category of each table, with the columns ``table``, ``category``,
+        ``applicants``, ``selected``, ``rate``, ``impact_ratio`` (the rate divided by
+        the highest) and ``status``: "compared", "small" or "unknown", which counts the
+        rows without a value in the table's columns. They are in no rate.
+
+    Examples
+    --------
+    >>> sex = pd.DataFrame({"sex": ["f", "f", "f", "m", "m", "m", None]})
+    >>> chosen = np.array([1, 1, 0, 1, 0, 0, 1], dtype=bool)
+    >>> frame = impact_ratios(chosen, {"sex": sex}, 0.02)
+    >>> frame[["category", "applicants", "rate", "impact_ratio"]].round(2)
+        category  applicants  rate  impact_ratio
+    0          f           3  0.67           1.0
+    1          m           3  0.33           0.5
+    2  (missing)           1   NaN           NaN
+    """
+    parts = []
+    for name, columns in tables.items():
+        groups = check_groups(columns, missing="drop")
+        n = np.bincount(groups.codes)
+        names = list(group_labels(groups.keys).values())
+        part = pd.DataFrame({"table": name, "category": names, "applicants": n})
+        part["selected"] = np.bincount(groups.codes, weights=chosen).astype(int)
+        is_unknown = np.array([key == MISSING_GROUP for key in groups.keys])
+        small = n < min_share * n[~is_unknown].sum()
+        part["rate"] = (part["selected"] / n).mask(is_unknown)
+        compared = part["rate"].mask(small)
+        # Where nobody is selected, 0 / 0 is NaN: no rate is the highest.
+        part["impact_ratio"] = compared / compared.max()
+        part["status"] = np.select(
+            [is_unknown, small], ["unknown", "small"], "compared"
+        )
+        parts += [part[~is_unknown], part[is_unknown]]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _selected(
+    decisions: pd.Series, positive: Sequence[str] | None, where: str
+) -> list[str]:
+    """Return the decisions that mean "selected", or raise if nobody can tell."""
+    labels = sorted(decisions.unique(), key=by_value)
+    named = named_values(positive)
+    missing = [value for value in named if value not in labels]
+    # Of one value it may be that nobody is selected.
+    if missing and len(labels) > 1:
+        raise TableError(f"{where} never is {missing[0]!r}, but {quoted(labels, 5)}.")
+    if named:
+        return named
+    if len(labels) == 2:
+        return labels[1:]
+    if labels in (["0"], ["1"]):
+        return ["1"]
+    raise TableError(
+        f"{where} holds {quoted(labels, 5)}: say which of them mean selected "
+        "(--positive) or, if they are scores, name the column with --score."
+    )

@@ -189,7 +189,6 @@ def predict_file(
     names = scan.table.names
     writing: Any = nullcontext()
     keeping: Any = nullcontext()
-    n_scores = _scan.scores_per_row(model.clf)
     if out is not None:
         writing = TableWriter(
             out,
@@ -198,14 +197,13 @@ def predict_file(
             background=True,
         )
     if out is not None or sheet is not None or model.columns.label in names:
-        keeping = _scan.KeptRows(None if out is None else Path(out).parent, n_scores)
-    rows = rows or _scan.rows_of_a_part(len(names) + n_scores)
+        keeping = _scan.KeptRows(None if out is None else Path(out).parent, model.clf)
+    rows = rows or _scan.rows_of_a_part(len(names), model.clf)
     came_back = None
     # The writer comes first: whether the place can be written is known before the work.
     with writing as writer, notes.listening(), keeping as kept:
         evidence, has_labels = scan.batch(
             model,
-            notes,
             rows=rows,
             each=each,
             kept=kept,
@@ -440,7 +438,7 @@ def monitor_files(
             evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
             return evidence.without_labels(), sha256
         scan = _scan.Scan(path, dialect or model.dialect, notes)
-        evidence, _ = scan.batch(model, notes, rows=rows)
+        evidence, _ = scan.batch(model, rows=rows)
         _note_training_file(model, scan, notes)
         return evidence, scan.sha256
 
@@ -581,7 +579,7 @@ def rows_needed_of_file(
         notes = Notes() if notes is None else notes
         with notes.listening():
             scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
-            evidence, _ = scan.batch(model, notes)
+            evidence, _ = scan.batch(model)
         groups = list(evidence.groups)
         examination = _examine(model, evidence, Notes(), level=level)
         planned = examination.rows_needed(width, prevalence=prevalence)

@@ -172,9 +172,9 @@ def sample_file(
                 f"{path} has a column {name!r} already: it seems to be a sheet of cape "
                 "sample itself."
             )
-    keeping = _scan.KeptRows(Path(out).parent, _scan.scores_per_row(model.clf))
+    keeping = _scan.KeptRows(Path(out).parent, model.clf)
     with writing as writer, notes.listening(), keeping as kept:
-        evidence, _ = scan.batch(model, notes, each=each, kept=kept)
+        evidence, _ = scan.batch(model, each=each, kept=kept)
         drawn, _ = _draw_rows(model.clf, evidence, kept, draw)
         rows = _rows_of_file(scan, drawn.rows)
         scan.table.check_unchanged()

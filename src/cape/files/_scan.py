@@ -10,7 +10,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +26,14 @@ from cape._tables import Dialect, Source, TableError, open_table
 from cape._wording._notes import TOTAL_ADVICE
 from cape._wording._numbers import rows_text, shortened
 from cape.classifier import CapeClassifier
-from cape.files._columns import Bins, as_kind, in_bins, note_alike, plain_text
+from cape.files._columns import (
+    Bins,
+    as_kind,
+    in_bins,
+    label_text,
+    note_alike,
+    plain_text,
+)
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 
@@ -118,6 +125,7 @@ class Scan:
         self.rows = 0
         self.total: dict[str, str] = {}
         self.on_rows = on_rows or (lambda stage, rows: None)
+        self.notes = notes
         length = self.table.length()
         if length is not None:
             self.on_rows("length", length)
@@ -133,7 +141,6 @@ class Scan:
     def parts(
         self,
         types: Mapping[str, str],
-        notes: Notes,
         rows: int | None = None,
         bins: Bins | None = None,
     ) -> Iterator[pd.DataFrame]:
@@ -146,7 +153,6 @@ class Scan:
         ----------
         types : mapping from column to {"number", "text", "date", "flag"}
             The columns, and what those of a CSV are read as.
-        notes : Notes
         rows : int, default=None
             Rows of a part. None chooses fewer rows for wider tables.
         bins : mapping from column to edges, default=None
@@ -163,7 +169,7 @@ class Scan:
         """
         rows = rows or rows_of_a_part(len(self.table.names))
         bins = bins or {}
-        note_alike(self.table.names, types, notes)
+        note_alike(self.table.names, types, self.notes)
         # The word "Total" mostly stands in the first column, which nobody may need.
         first = self.table.names[0]
         # What knows its length comes from a program, and not from a person.
@@ -173,7 +179,7 @@ class Scan:
             frames = self.table.parts(
                 rows, columns=list(read), types=read, hasher=self._hasher
             )
-            for frame in self._without_total(frames, notes):
+            for frame in self._without_total(frames):
                 self.rows += len(frame)
                 frame = frame[list(types)]
                 for name, edges in bins.items():
@@ -202,9 +208,7 @@ class Scan:
                     "learn from. Leave the field empty, or the column out (--drop)."
                 )
 
-    def _without_total(
-        self, frames: Iterable[pd.DataFrame], notes: Notes
-    ) -> Iterator[pd.DataFrame]:
+    def _without_total(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """Leave out the last line of the file if it is a total."""
         waiting = None
         for frame in frames:
@@ -217,7 +221,7 @@ class Scan:
         if waiting is not None:
             self.total = self._total_below(waiting)
             column, word = next(iter(self.total.items()))
-            notes.say("total", path=str(self.path), column=column, word=word)
+            self.notes.say("total", path=str(self.path), column=column, word=word)
             if len(waiting) > 1:
                 yield waiting.iloc[:-1]
 
@@ -240,7 +244,6 @@ class Scan:
     def batch(
         self,
         model: TableModel,
-        notes: Notes,
         *,
         rows: int | None = None,
         each: Each | None = None,
@@ -255,8 +258,6 @@ class Scan:
         Parameters
         ----------
         model : TableModel
-        notes : Notes
-            Collects notes on columns that are not used or had to be converted.
         rows : int, default=None
             Rows of a part. None chooses fewer rows for wider tables.
         each : callable, default=None
@@ -278,7 +279,7 @@ class Scan:
         without_group: list[int] = []
         unknown: Counter[str] = Counter()
         n_read = 0
-        parts = self._parts_for(model, notes, rows)
+        parts = self._parts_for(model, rows)
         shared = (model, kept is not None)
         for part, found in (each or _in_this_process)(_read_part, shared, parts):
             if on_part is not None:
@@ -293,22 +294,64 @@ class Scan:
             if part.positive is not None:
                 has_labels |= bool((part.positive >= 0).any())
             self.on_rows("reading", len(part.X))
-        if without_group:
-            missing = model.clf.missing_groups
-            self.judge_missing(
-                "group", model.columns.groups, without_group, missing, notes
-            )
+        missing = model.clf.missing_groups
+        self._judge_missing("group", model.columns.groups, without_group, missing)
         if unknown:
             raise _unknown_groups(self.path, unknown, model)
         return evidence, has_labels
 
-    def judge_missing(
+    def labelled_parts(
         self,
-        what: str,
-        columns: Sequence[str],
-        rows: Sequence[int],
-        missing: str,
-        notes: Notes,
+        types: Mapping[str, str],
+        label: str,
+        group: Sequence[str],
+        *,
+        missing_groups: str,
+        missing_labels: str,
+        rows: int | None = None,
+        bins: Bins | None = None,
+    ) -> Iterator[pd.DataFrame]:
+        """Read the rows that have a label and, unless none is a group too, a group.
+
+        Parameters
+        ----------
+        label : str
+            The label column, which becomes plain text.
+        group : sequence of str
+            The group columns.
+        missing_groups : {"error", "group", "drop"}
+        missing_labels : {"error", "drop"}
+        types, rows, bins
+            See `parts`.
+
+        Yields
+        ------
+        DataFrame
+            After the last one comes an error, or a note, on rows without a value.
+        """
+        without_group: list[int] = []
+        without_label: list[int] = []
+        n_used = 0
+        for frame in self.parts(types, rows, bins):
+            frame = frame.assign(**{label: label_text(frame[label])})
+            is_used = frame[label].notna().to_numpy()
+            has_group = frame[list(group)].notna().all(axis=1).to_numpy()
+            first_row = self.rows - len(frame)
+            without_label += (np.flatnonzero(~is_used) + first_row).tolist()
+            without_group += (np.flatnonzero(is_used & ~has_group) + first_row).tolist()
+            if missing_groups != "group":
+                is_used = is_used & has_group
+            n_used += int(is_used.sum())
+            yield frame[is_used]
+        self._judge_missing("label", [label], without_label, missing_labels)
+        self._judge_missing("group", group, without_group, missing_groups)
+        if not n_used:
+            raise TableError(
+                f"{self.path}: no row has a label in {label!r} and a group."
+            )
+
+    def _judge_missing(
+        self, what: str, columns: Sequence[str], rows: Sequence[int], missing: str
     ) -> None:
         """Raise if rows without a value are an error, and note their number otherwise.
 
@@ -322,10 +365,11 @@ class Scan:
             Rows without a value in one of them, counted from 0. Lines are those of a
             CSV without line breaks in fields.
         missing : {"error", "group", "drop"}
-        notes : Notes
         """
+        if not rows:
+            return
         if missing != "error":
-            notes.say(f"missing_{what}s", n=len(rows), rows=self.rows, how=missing)
+            self.notes.say(f"missing_{what}s", n=len(rows), rows=self.rows, how=missing)
             return
         where = "rows"
         first = [row + 1 for row in rows[:_FIRST_ROWS]]
@@ -342,21 +386,19 @@ class Scan:
             f"{remedy}"
         )
 
-    def _parts_for(
-        self, model: TableModel, notes: Notes, rows: int | None
-    ) -> Iterator[Part]:
+    def _parts_for(self, model: TableModel, rows: int | None) -> Iterator[Part]:
         """Read parts with the columns of training, converted to what they held then."""
         columns = model.columns
         # Names first: a missing column is found before any row is read.
-        labelled = columns.check_names(self.table.names, self.path, notes)
+        labelled = columns.check_names(self.table.names, self.path, self.notes)
         types = columns.types(labels=labelled)
         if rows is None:
-            rows = rows_of_a_part(len(self.table.names) + scores_per_row(model.clf))
-        for frame in self.parts(types, notes, rows, columns.bins):
-            X = columns.table(frame, self.path, notes)
+            rows = rows_of_a_part(len(self.table.names), model.clf)
+        for frame in self.parts(types, rows, columns.bins):
+            X = columns.table(frame, self.path, self.notes)
             positive = None
             if labelled:
-                positive = columns.positive(frame, self.path, notes)
+                positive = columns.positive(frame, self.path, self.notes)
             yield Part(X, positive)
 
 
@@ -419,13 +461,15 @@ def read_counts(
     return evidence, hasher.hexdigest()
 
 
-def rows_of_a_part(n_columns: int) -> int:
+def rows_of_a_part(n_columns: int, clf: CapeClassifier | None = None) -> int:
     """Tell how many rows to work on at a time: the wider the table, the fewer.
 
     Parameters
     ----------
     n_columns : int
-        Columns of the table, and scores of a row.
+        Columns of the table.
+    clf : CapeClassifier, default=None
+        Whose scores of the rows stand beside them.
 
     Returns
     -------
@@ -436,11 +480,13 @@ def rows_of_a_part(n_columns: int) -> int:
     >>> rows_of_a_part(7), rows_of_a_part(30), rows_of_a_part(1000)
     (400000, 100000, 50000)
     """
+    if clf is not None:
+        n_columns += _scores_per_row(clf)
     rows = _NUMBERS_OF_A_PART // max(n_columns, 1)
     return min(max(rows, _MIN_ROWS_OF_A_PART), _MAX_ROWS_OF_A_PART)
 
 
-def scores_per_row(clf: CapeClassifier) -> int:
+def _scores_per_row(clf: CapeClassifier) -> int:
     """Return how many scores of a row members may decide by.
 
     The pools of all groups are of one kind: thresholds decide by one score, resampled
@@ -449,9 +495,8 @@ def scores_per_row(clf: CapeClassifier) -> int:
     return next(iter(clf.models_.values())).pool.n_deciding
 
 
-@contextmanager
-def single_thread_if_small(rows: int) -> Iterator[None]:
-    """Let numerical libraries use one thread if a table is small.
+def single_thread_if_small(rows: int) -> Any:
+    """Let numerical libraries use one thread in a ``with`` block if a table is small.
 
     Below 20,000 rows, threads cost more than they save, and most of all on a machine
     that is busy.
@@ -459,10 +504,8 @@ def single_thread_if_small(rows: int) -> Iterator[None]:
     from threadpoolctl import threadpool_limits
 
     if rows < _SMALL_TABLE_ROWS:
-        with threadpool_limits(limits=1):
-            yield
-    else:
-        yield
+        return threadpool_limits(limits=1)
+    return nullcontext()
 
 
 def _in_this_process(
@@ -490,7 +533,7 @@ class _PartResult(NamedTuple):
         group, nothing else was looked at.
     evidence : Evidence or None
     records : ndarray or None
-        One record for each row, see `row_type`.
+        One record for each row, see `_row_type`.
     groups : sequence of Group
         What the group codes of the records mean.
     """
@@ -518,7 +561,7 @@ def _read_part(model: TableModel, keep: bool, part: Part) -> _PartResult:
         # file with all its labels needs no estimate.
         labels = None if part.positive is None else KnownLabels(part.positive, None)
         readings, evidence = read_batch(batch, labels=labels, probabilities=True)
-    records = np.zeros(len(part.X), row_type(scores_per_row(model.clf)))
+    records = np.zeros(len(part.X), _row_type(model.clf))
     records["group"] = batch.groups.codes
     records["positive"] = -1 if part.positive is None else part.positive
     for reading in readings:
@@ -565,37 +608,23 @@ def _unknown_groups(
     )
 
 
-def row_type(n_models: int) -> np.dtype:
+def _row_type(clf: CapeClassifier) -> np.dtype:
     """Describe the record that is kept for a row.
 
-    Parameters
-    ----------
-    n_models : int
-        How many scores a row has.
-
-    Returns
-    -------
-    dtype
-        With the fields ``group`` (a code), ``positive`` (the label: 1, 0, or -1 for
-        none), ``unadapted`` (whether the model as trained predicts a positive) and
-        ``scores`` (of shape (n_models,)).
-
-    Examples
-    --------
-    >>> row_type(1).itemsize
-    14
+    Its fields are ``group`` (a code), ``positive`` (the label: 1, 0, or -1 for none),
+    ``unadapted`` (whether the model as trained predicts a positive) and ``scores``.
     """
     fields: list[Any] = [
         ("group", np.int32),
         ("positive", np.int8),
         ("unadapted", bool),
-        ("scores", np.int64, (n_models,)),
+        ("scores", np.int64, (_scores_per_row(clf),)),
     ]
     return np.dtype(fields)
 
 
 class KeptRows:
-    """Records of rows (see `row_type`) on disk, between two passes over a file.
+    """Records of rows (see `_row_type`) on disk, between two passes over a file.
 
     The first pass scores every row and sums the evidence; only then is it known which
     member of the pool decides. The second pass needs the scores again. Scoring twice
@@ -609,28 +638,18 @@ class KeptRows:
     folder : str, Path or None
         The folder whose disk holds the file; None takes the system's folder for
         temporary files.
-    n_models : int
-        How many scores a row has.
+    clf : CapeClassifier
+        Who scores the rows.
 
     Attributes
     ----------
     groups : list of Group
         The groups of all rows; the field ``group`` of a record is a place in it.
-
-    Examples
-    --------
-    >>> with KeptRows(None, 1) as kept:
-    ...     kept.add(np.zeros(3, row_type(1)), ["blue"])
-    ...     kept.add(np.zeros(2, row_type(1)), ["green"])
-    ...     kept.rewind()
-    ...     [kept.groups[row["group"]] for row in kept.take(4)]
-    ['blue', 'blue', 'blue', 'green']
     """
 
-    def __init__(self, folder: str | Path | None, n_models: int):
+    def __init__(self, folder: str | Path | None, clf: CapeClassifier):
         self.groups: list[Group] = []
-        self._type = row_type(n_models)
-        self._codes: dict[Group, int] = {}
+        self._type = _row_type(clf)
         self._folder = folder
 
     def __enter__(self) -> KeptRows:
@@ -647,7 +666,7 @@ class KeptRows:
 
         Parameters
         ----------
-        records : ndarray of `row_type` of shape (n_samples,)
+        records : ndarray of `_row_type` of shape (n_samples,)
             Their field ``group`` is a place in ``groups``; it is changed in place to a
             place in ``self.groups``.
         groups : sequence of Group
@@ -659,7 +678,8 @@ class KeptRows:
             If the disk is full.
         """
         # Parts see groups in their own order; the second pass needs one numbering.
-        new_codes = np.array([self._code(group) for group in groups], np.int32)
+        self.groups += [group for group in groups if group not in self.groups]
+        new_codes = np.array([*map(self.groups.index, groups)], np.int32)
         records["group"] = new_codes[records["group"]]
         # Records are written as they are in memory, and read back with the same type.
         try:
@@ -670,13 +690,6 @@ class KeptRows:
                 f"{folder} has no room for the scores of rows, "
                 f"{self._type.itemsize} bytes each: {error.strerror}."
             ) from error
-
-    def _code(self, group: Group) -> int:
-        """Return the place of a group in ``self.groups``, appending a new group."""
-        if group not in self._codes:
-            self._codes[group] = len(self.groups)
-            self.groups.append(group)
-        return self._codes[group]
 
     def rewind(self) -> None:
         """Go back to the first row."""
@@ -692,7 +705,7 @@ class KeptRows:
 
         Returns
         -------
-        ndarray of `row_type` of shape (rows,)
+        ndarray of `_row_type` of shape (rows,)
             Fewer at the end of the file, and none after it.
         """
         content = self._file.read(rows * self._type.itemsize)

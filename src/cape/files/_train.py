@@ -398,34 +398,28 @@ def _read_table(
     # Groups and labels are read as text, so that 007 does not become 7.
     types = {**features, **dict.fromkeys((*group, label), "text")}
     reservoir = Reservoir(group, label, most=most)
-    without_group: list[int] = []
-    without_label: list[int] = []
     counts: Counter[str] = Counter()
-    for part in scan.parts(types, notes, bins=bins):
-        text = label_text(part[label])
-        has_label = text.notna().to_numpy()
-        has_group = part[list(group)].notna().all(axis=1).to_numpy()
-        first_row = scan.rows - len(part)
-        without_label += (np.flatnonzero(~has_label) + first_row).tolist()
-        without_group += (np.flatnonzero(has_label & ~has_group) + first_row).tolist()
-        for value, n in text.value_counts().items():
+    parts = scan.labelled_parts(
+        types,
+        label,
+        group,
+        missing_groups=missing,
+        missing_labels=missing_labels,
+        bins=bins,
+    )
+    for part in parts:
+        for value, n in part[label].value_counts().items():
             counts[str(value)] += n
         # One spelling of a group is one class of the reservoir, and so are all values
         # of the label that are positive.
         columns_of_class = {name: group_text(part[name], notes) for name in group}
-        columns_of_class[label] = text.isin(positive) if positive else text
-        part = part.assign(**columns_of_class)
-        reservoir.add(part[has_label & (has_group | (missing != "drop"))])
+        if positive:
+            columns_of_class[label] = part[label].isin(positive)
+        reservoir.add(part.assign(**columns_of_class))
         scan.on_rows("reading", len(part))
         if len(counts) > MOST_LABELS and not positive:
             # The error that says so needs no further rows.
             break
-    if without_label:
-        scan.judge_missing("label", [label], without_label, missing_labels, notes)
-    if without_group:
-        scan.judge_missing("group", group, without_group, missing, notes)
-    if not reservoir.n_rows:
-        raise TableError(f"{scan.path}: no row has a label in {label!r} and a group.")
     where = f"{scan.path}, label column {label!r}"
     labels, values = split_labels(counts, positive, where, notes)
     frame = reservoir.sample()

@@ -100,9 +100,9 @@ def look_at_file(
     asks_labels = any(question.name in OF_LABELS for question in watch.questions)
     keeping: Any = nullcontext()
     if asks_labels and model.columns.label in scan.table.names:
-        keeping = _scan.KeptRows(None, _scan.scores_per_row(model.clf))
+        keeping = _scan.KeptRows(None, model.clf)
     with notes.listening(), keeping as kept:
-        evidence, _ = scan.batch(model, notes, kept=kept)
+        evidence, _ = scan.batch(model, kept=kept)
     scan.table.check_unchanged()
     watch.look(evidence, name)
 

@@ -106,7 +106,7 @@ def impact_summary(
     Parameters
     ----------
     ratios, facts
-        From `cape.files._impact.impact_of_file`.
+        From `cape.files._audit.impact_of_file`.
     source : str, Path or Query
         What was read.
     file_sha256, columns, title
