@@ -60,7 +60,7 @@ def test_json_holds_the_batches_in_the_order_given(cape, model, months, people_m
 
 def row_of(name, group):
     """The cells that the table of a group shows of a batch."""
-    moved = f"{group['estimate'] - group['training']:+.3f}"
+    moved = f"{group['estimate'] - group['training_prevalence']:+.3f}"
     if group["verdict"] in ("cannot_tell", "too_little_known", "fault"):
         moved = "?"
     return [
@@ -99,7 +99,7 @@ def values_of(batches):
         values["pe"][batch.name] = batch.pe
         for group in batch.groups:
             where = f"{batch.name}, {group['group']}"
-            moved = abs(group["estimate"] - group["training"])
+            moved = abs(group["estimate"] - group["training_prevalence"])
             values["moved"][where] = moved if group["moved"] else 0.0
             for metric, key in OF_GROUP.items():
                 values[metric][where] = group[key]
@@ -223,7 +223,7 @@ def test_a_group_has_one_line_with_its_last_batch_and_its_action(
         moved = sum(
             g["moved"] for b in batches for g in b.groups if g["group"] == cells[0]
         )
-        shown = [group["training"], group["estimate"]]
+        shown = [group["training_prevalence"], group["estimate"]]
         assert cells[1:3] == [f"{share:.3f}" for share in shown]
         assert cells[4:6] == [f"{group['predicted_prevalence']:.3f}", f"{moved} of 3"]
         assert cells[6].startswith(group["action"]["code"].replace("_", " "))

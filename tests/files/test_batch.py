@@ -418,7 +418,7 @@ def test_each_batch_is_what_it_is_alone(
         assert entry["estimate"] == estimate.value
         assert (entry["low"], entry["high"]) == (estimate.low, estimate.high)
         assert entry["pd_bound"] == adapted.pd_bound
-        assert entry["theta"] == adapted.made_for
+        assert entry["made_for"] == adapted.made_for
         assert entry["p_moved"] == examination.moved.groups[group].p_value
         assert entry["verdict"] == "consistent" and entry["moved"]
         assert entry["clear"] and entry["columns"] == []

@@ -99,9 +99,9 @@ POINT_GROUP = {
 FOUND = same("value", "low", "high", "rows", "enough")
 MONITORED = {
     **same("rows"),
-    "in training": "training",
+    "in training": "training_prevalence",
     **same("estimate", "low", "high"),
-    "made for": "theta",
+    "made for": "made_for",
     "called positive": "predicted_prevalence",
     "PD at most": "pd_bound",
     **same("moved"),

@@ -76,7 +76,12 @@ def monitored(*batches):
     for place, groups in enumerate(batches, 1):
         entries = []
         for group, (moved, verdict) in groups.items():
-            entry = {"group": group, "training": 0.5, "moved": moved, "columns": []}
+            entry = {
+                "group": group,
+                "training_prevalence": 0.5,
+                "moved": moved,
+                "columns": [],
+            }
             entry |= {"verdict": verdict, "verdict_text": verdict}
             action = {"code": "use", "reason": "consistent", "labels": 0}
             entry["action"] = {**action, "columns": []}
@@ -152,8 +157,8 @@ def test_a_monitored_batch_has_the_numbers_of_a_batch_alone(summaries, pages):
         }
         rates = alone["expected"]["groups"][place]
         assert (last["fpr"], last["accuracy"]) == (rates["fpr"], rates["accuracy"])
-        assert (last["theta"], last["place"]) == (group["made_for"], 2)
-        assert entry["training"] == group["training_prevalence"]
+        assert (last["made_for"], last["place"]) == (group["made_for"], 2)
+        assert entry["training_prevalence"] == group["training_prevalence"]
         assert re.findall(r"<td>(.*?)</td>", rows[place]) == [
             str(group["rows"]),
             f"{group['estimate']:.3f}",
@@ -172,12 +177,13 @@ def test_a_monitored_batch_has_the_numbers_of_a_batch_alone(summaries, pages):
 
 def over_time(*codes, labels=None):
     batches = []
-    shares = {"estimate": 0.4, "low": 0.3, "high": 0.5, "training": 0.6}
+    shares = {"estimate": 0.4, "low": 0.3, "high": 0.5}
     for place, code in enumerate(codes, 1):
         if code is not None:
             batches.append({"place": place, "verdict": code, **shares})
     labels = labels or [f"b{place}" for place in range(1, len(codes) + 1)]
-    return frame_over_time({"group": "a", "batches": batches}, labels)
+    group = {"group": "a", "training_prevalence": 0.6, "batches": batches}
+    return frame_over_time(group, labels)
 
 
 def layers(chart):

@@ -4,7 +4,6 @@ CSV and JSON lines (also gzipped), Parquet, Arrow/Feather, SQLite, spreadsheets,
 of such files, and one SELECT over any of them.
 """
 
-from cape._tables._error import TableError, missing_column
 from cape._tables._open import (
     Source,
     check_outside,
@@ -13,6 +12,12 @@ from cape._tables._open import (
     table_format,
 )
 from cape._tables._sql import Query
-from cape._tables._table import Table, check_columns_exist
-from cape._tables._text import Dialect, dotted_dates
+from cape._tables._table import (
+    Dialect,
+    Table,
+    TableError,
+    check_columns_exist,
+    missing_column,
+)
+from cape._tables._text import dotted_dates
 from cape._tables._write import TableWriter

@@ -6,8 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cape._tables._error import TableError
-from cape._tables._table import Table, Wanted, kind_of_type, naming
+from cape._tables._table import (
+    Table,
+    TableError,
+    Wanted,
+    first_line,
+    kind_of_type,
+    naming,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -105,11 +111,10 @@ class ArrowTable(Table):
                 try:
                     reader.read_row_group(number, columns=[name])
                 except (pa.ArrowException, OSError) as error:
-                    first_line = str(error).strip().split("\n")[0]
                     raise TableError(
                         f"{self.path} is damaged in column {name!r}, rows "
-                        f"{n_before + 1} to {n_before + n_rows}: {first_line}. Get the "
-                        "file again, or leave the column out."
+                        f"{n_before + 1} to {n_before + n_rows}: {first_line(error)}. "
+                        "Get the file again, or leave the column out."
                     ) from error
             n_before += n_rows
 
@@ -138,7 +143,6 @@ class ArrowTable(Table):
                 return pa.ipc.open_file(mapped)
             return pa.ipc.open_stream(mapped)
         except (pa.ArrowException, OSError) as error:
-            first_line = str(error).strip().split("\n")[0]
             raise TableError(
-                f"{self._file} is not a whole {kind} file: {first_line}"
+                f"{self._file} is not a whole {kind} file: {first_line(error)}"
             ) from error

@@ -15,15 +15,14 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 import numpy as np
 
-from cape._tables._error import TableError, shortened
-from cape._tables._table import Table, Wanted
-from cape._tables._text import MISSING, Dialect, KindFinder, arrow_type, converted
+from cape._tables._table import Dialect, Table, TableError, Wanted, shortened
+from cape._tables._text import MISSING, KindFinder, arrow_type, converted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -532,36 +531,25 @@ def _unclosed_quote(text: TextIO, separator: str) -> int | None:
 
     A quote within a field, as in 5" pipe, is a sign like any other.
     """
-    ends = f"{separator}\r\n"
-    begin = re.compile(f'[{re.escape(ends)}]"')
-    line = 0  # the line break in front of the text makes it 1
+    begin = re.compile(f'(?:^|{re.escape(separator)})"')
     opened = 0  # line of the quote that is open
-    rest = "\n"
-    for block in chain(iter(lambda: text.read(_BLOCK), ""), ["\n"]):
-        data = rest + block
+    for number, line in enumerate(text, 1):
         place = 0
         while True:
             if not opened:
-                found = begin.search(data, place)
+                found = begin.search(line, place)
                 if found is None:
-                    line += data.count("\n", place, len(data) - 1)
-                    rest = data[-1]
                     break
-                line += data.count("\n", place, found.end())
                 place = found.end()
-                opened = line
-            quote = data.find('"', place)
-            if quote in (-1, len(data) - 1):
-                end = len(data) if quote < 0 else quote
-                line += data.count("\n", place, end)
-                rest = data[end:]
+                opened = number
+            place = line.find('"', place) + 1
+            if not place:
                 break
-            line += data.count("\n", place, quote)
-            place = quote + 1
-            if data[place] == '"':  # two quotes stand for one
+            after = line[place : place + 1]
+            if after == '"':  # two quotes stand for one
                 place += 1
                 continue
-            if line > opened and data[place] not in ends:
+            if number > opened and after not in f"{separator}\r\n":
                 return opened
             opened = 0
     return opened or None

@@ -14,11 +14,9 @@ from urllib.parse import unquote
 
 from cape._tables._arrow import ArrowTable
 from cape._tables._csv import CsvTable, is_gzip
-from cape._tables._error import TableError
 from cape._tables._rows import open_json_lines, open_sheet, open_sqlite
-from cape._tables._sql import Query, open_duckdb, open_query
-from cape._tables._table import Table, Wanted, kind_of_type
-from cape._tables._text import Dialect
+from cape._tables._sql import Query, open_duckdb, run_query, tables_in_quotes
+from cape._tables._table import Dialect, Table, TableError, Wanted, kind_of_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,8 +78,8 @@ def open_table(source: Source, dialect: Dialect | None = None) -> Table:
 def _open(source: Source, dialect: Dialect) -> Table:
     """Open a table; see `open_table`."""
     if isinstance(source, Query):
-        files_of = _files_of_query(source)
-        return open_query(source, files_of, lambda name: open_table(name, dialect))
+        names = _files_of_query(source)
+        return run_query(source, {name: open_table(name, dialect) for name in names})
     path = Path(source)
     files, inner = _resolve(path)
     if path.is_dir() or len(files) > 1 or (files != [path] and inner is None):
@@ -145,7 +143,20 @@ def _files_of_query(query: Query) -> dict[str, list[Path]]:
             f"{file} is no DuckDB database: name it within the query, after FROM and "
             "in quotes, and not beside it."
         )
-    return query.files(source_files)
+    files: dict[str, list[Path]] = {}
+    for name in tables_in_quotes(query):
+        if name.lower() in map(str.lower, files):
+            raise TableError(
+                f"{query} names {name!r} in small letters and in capitals, which is "
+                "one name in SQL: rename one of the files."
+            )
+        try:
+            files[name] = source_files(name)
+        except FileNotFoundError:
+            # It may be a table of the database, or of a WITH.
+            if file is None and ("." in name or "/" in name):
+                raise
+    return files
 
 
 def _resolve(path: Path) -> tuple[list[Path], str | None]:

@@ -11,16 +11,21 @@ import json
 import math
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from functools import partial
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from cape._tables._csv import distinct, is_gzip
-from cape._tables._error import TableError, nearest_of, shortened
-from cape._tables._table import Table, Wanted, kind_of_type
+from cape._tables._table import (
+    Table,
+    TableError,
+    Wanted,
+    kind_of_type,
+    nearest_of,
+    shortened,
+)
 from cape._tables._text import MISSING, KindFinder, arrow_type, converted
 
 if TYPE_CHECKING:
@@ -183,14 +188,12 @@ def open_json_lines(path: Path) -> RowTable:
     names: dict[str, None] = {}
     for record in _json_records(path):
         names.update(dict.fromkeys(record))
-    read = partial(_json_rows, path, list(names))
+
+    def read() -> Iterator[Row]:
+        for record in _json_records(path):
+            yield [record.get(name) for name in names]
+
     return RowTable(path, path, list(names), read)
-
-
-def _json_rows(path: Path, names: list[str]) -> Iterator[Row]:
-    """Yield the values of each object, in the order of the columns."""
-    for record in _json_records(path):
-        yield [record.get(name) for name in names]
 
 
 def _json_records(path: Path) -> Iterator[dict[str, Any]]:
@@ -238,43 +241,32 @@ def open_sqlite(path: Path, file: Path, table: str | None) -> RowTable:
     -------
     RowTable
     """
-    with closing(_connect(file)) as connection:
-        found = _ask(
-            path,
-            connection,
+    with _connected(path, file) as connection:
+        found = connection.execute(
             "select name from sqlite_schema where type in ('table', 'view') "
-            "and name not like 'sqlite!_%' escape '!' order by name",
+            "and name not like 'sqlite!_%' escape '!' order by name"
         )
         tables = [name for (name,) in found]
         chosen = choose(path, file, "table", table, tables)
         identifier = chosen.replace('"', '""')
         query = f'select * from "{identifier}"'
-        cursor = _ask(path, connection, f"{query} limit 0")
+        cursor = connection.execute(f"{query} limit 0")
         names = [column[0] for column in cursor.description]
-    return RowTable(
-        path, file, distinct(names), partial(_sqlite_rows, path, file, query)
-    )
+
+    def read() -> Iterator[Row]:
+        with _connected(path, file) as connection:
+            yield from connection.execute(query)
+
+    return RowTable(path, file, distinct(names), read)
 
 
-def _sqlite_rows(path: Path, file: Path, query: str) -> Iterator[Row]:
-    """Yield the rows of a query, in the order of the database."""
-    with closing(_connect(file)) as connection:
-        try:
-            yield from _ask(path, connection, query)
-        except sqlite3.Error as error:
-            raise TableError(f"{path} cannot be read: {error}.") from error
-
-
-def _connect(file: Path) -> sqlite3.Connection:
-    """Connect to a database without the right to write."""
+@contextmanager
+def _connected(path: Path, file: Path) -> Iterator[sqlite3.Connection]:
+    """Connect to a database without the right to write; errors name it."""
     address = f"file:{quote(str(file.absolute()))}?mode=ro"
-    return sqlite3.connect(address, uri=True)
-
-
-def _ask(path: Path, connection: sqlite3.Connection, query: str) -> sqlite3.Cursor:
-    """Run a query, or raise an error that names the database."""
     try:
-        return connection.execute(query)
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            yield connection
     except sqlite3.Error as error:
         raise TableError(f"{path} cannot be read: {error}.") from error
 

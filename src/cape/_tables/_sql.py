@@ -10,16 +10,15 @@ import json
 import re
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cape._tables._arrow import ArrowTable
-from cape._tables._error import TableError
 from cape._tables._rows import choose
-from cape._tables._table import Table, Wanted, exact_parts
+from cape._tables._table import Table, TableError, Wanted, exact_parts, first_line
 
 if TYPE_CHECKING:
     import duckdb
@@ -57,37 +56,37 @@ class Query:
         """How reports call it."""
         return self.called
 
-    def files(self, files_of: Callable[[str], list[Path]]) -> dict[str, list[Path]]:
-        """Find the tables of the statement that are files.
 
-        Parameters
-        ----------
-        files_of : callable
-            Returns the files of a source, or raises `FileNotFoundError`.
+def tables_in_quotes(query: Query) -> list[str]:
+    """Find the tables of a statement that may be files.
 
-        Returns
-        -------
-        dict from name to list of Path
-        """
-        with _connected(self.database) as connection:
-            parsed = _parse(connection, self.sql)
-            own = {name.lower() for name in _tables_of(connection)}
-        files: dict[str, list[Path]] = {}
-        for name in _quoted_tables(parsed, self.sql):
-            if name.lower() in own:
-                continue
-            if name.lower() in map(str.lower, files):
-                raise TableError(
-                    f"{self} names {name!r} in small letters and in capitals, which "
-                    "is one name in SQL: rename one of the files."
-                )
-            try:
-                files[name] = files_of(name)
-            except FileNotFoundError:
-                # It may be a table of the database, or of a WITH.
-                if self.database is None and ("." in name or "/" in name):
-                    raise
-        return files
+    Parameters
+    ----------
+    query : Query
+
+    Returns
+    -------
+    list of str
+        Names that stand in quotes, and are no tables of the database, each once. Names
+        without quotes are of a WITH or of the database, also where a file is called
+        like them.
+    """
+    with _connected(query.database) as connection:
+        left = [_parse(connection, query.sql)]
+        own = {name.lower() for name in _tables_of(connection)}
+    names: list[str] = []
+    text = query.sql.encode()
+    while left:
+        node = left.pop()
+        if isinstance(node, dict):
+            if node.get("type") == "BASE_TABLE":
+                begin = node["query_location"]
+                if text[begin : begin + 1] in (b"'", b'"'):
+                    names.append(node["table_name"])
+            node = list(node.values())
+        if isinstance(node, list):
+            left += node
+    return [name for name in dict.fromkeys(names) if name.lower() not in own]
 
 
 def open_duckdb(path: Path, database: Path, table: str | None) -> Table:
@@ -109,12 +108,10 @@ def open_duckdb(path: Path, database: Path, table: str | None) -> Table:
         tables = _tables_of(connection)
     chosen = choose(path, database, "table", table, tables)
     query = Query(f"select * from {_identifier(chosen)}", database, str(path))
-    return open_query(query, {}, None)
+    return run_query(query, {})
 
 
-def open_query(
-    query: Query, files: dict[str, list[Path]], open_source: Any
-) -> ArrowTable:
+def run_query(query: Query, tables: dict[str, Table]) -> ArrowTable:
     """Run a query, and open its result, which is kept in a temporary file.
 
     Rows are read several times, and a query need not give them in the same order twice.
@@ -122,10 +119,8 @@ def open_query(
     Parameters
     ----------
     query : Query
-    files : dict from name to list of Path
-        What `Query.files` found.
-    open_source : callable
-        Opens a table by its name.
+    tables : dict from str to Table
+        The files that it names, opened.
 
     Returns
     -------
@@ -134,8 +129,8 @@ def open_query(
     import pyarrow as pa
 
     with _connected(query.database) as connection:
-        for name in files:
-            _add_table(connection, name, open_source(name))
+        for name, table in tables.items():
+            _add_table(connection, name, table)
         # The same statement gives the same rows wherever it runs.
         connection.execute("set timezone = 'UTC'")
         connection.execute("set enable_external_access = false")
@@ -149,10 +144,10 @@ def open_query(
             # Parts of one size: the same rows make the same file, and hash.
             for part in exact_parts(result, _ROWS_AT_ONCE):
                 sink.write_table(part.combine_chunks())
-    table = ArrowTable(Path(query.called), "arrow", file)
-    # It must live as long as the table.
-    weakref.finalize(table, folder.cleanup)
-    return table
+    rows = ArrowTable(Path(query.called), "arrow", file)
+    # The folder must live as long as the table.
+    weakref.finalize(rows, folder.cleanup)
+    return rows
 
 
 @contextmanager
@@ -181,8 +176,8 @@ def _connected(database: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
                 config=settings,
             )
         except duckdb.Error as error:
-            first = str(error).split("\n")[0]
-            raise TableError(f"{database} cannot be opened: {first}") from error
+            message = f"{database} cannot be opened: {first_line(error)}"
+            raise TableError(message) from error
         with connection:
             yield connection
 
@@ -229,27 +224,6 @@ def _parse(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
 def _tables_of(connection: duckdb.DuckDBPyConnection) -> list[str]:
     """Return the names of tables and views of a database."""
     return [name for (name,) in connection.execute("show tables").fetchall()]
-
-
-def _quoted_tables(parsed: Any, sql: str) -> list[str]:
-    """Return the names of tables that stand in quotes in a statement, each once.
-
-    Others are of a WITH or of the database, also where a file is called like them.
-    """
-    names: dict[str, None] = {}
-    text = sql.encode()
-    left = [parsed]
-    while left:
-        node = left.pop()
-        if isinstance(node, dict):
-            if node.get("type") == "BASE_TABLE":
-                begin = node["query_location"]
-                if text[begin : begin + 1] in (b"'", b'"'):
-                    names[node["table_name"]] = None
-            node = list(node.values())
-        if isinstance(node, list):
-            left += node
-    return list(names)
 
 
 @contextmanager

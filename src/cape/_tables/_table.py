@@ -1,21 +1,114 @@
-"""A table that is read in parts: what all formats have in common."""
+"""A table that is read in parts: what all formats have in common.
+
+How a CSV is written, and the error that all readers and writers raise, are here, too.
+"""
 
 from __future__ import annotations
 
+import difflib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cape._tables._error import TableError, missing_column
-from cape._tables._text import Dialect
+from cape._wording._numbers import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
 _ROWS_OF_A_PART = 50_000
+
+_NEAR = 0.7
+"""How like a name must be to be suggested: "predicted" for "prediction" (.74), but
+neither "age" for "target" (.67) nor "income" for "outcome" (.62)."""
+
+_MOST_NAMES = 12
+
+
+class TableError(ValueError):
+    """A file that cannot be read or written as a table.
+
+    The message is one line that names the file, what is wrong and what to do.
+
+    Parameters
+    ----------
+    message : str
+    field : str, default=""
+        The field that is wrong, if it is one.
+
+    Examples
+    --------
+    >>> raise TableError("march.csv is empty.")
+    Traceback (most recent call last):
+    cape._tables._table.TableError: march.csv is empty.
+    """
+
+    def __init__(self, message: str, field: str = ""):
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Separator, encoding and decimal sign of a CSV file.
+
+    Parameters
+    ----------
+    separator : str, default=","
+        One ASCII character, neither a quote nor the end of a line.
+    encoding : str, default="utf-8"
+        Any encoding that Python knows.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of a number.
+
+    Raises
+    ------
+    TableError
+        If the separator is not one character, the encoding is unknown, or the decimal
+        sign is neither a point nor a comma.
+
+    Examples
+    --------
+    >>> Dialect(separator=";", decimal=",")
+    Dialect(separator=';', encoding='utf-8', decimal=',')
+    """
+
+    separator: str = ","
+    encoding: str = "utf-8"
+    decimal: str = "."
+
+    def __post_init__(self) -> None:
+        one_character = len(self.separator) == 1 and self.separator.isascii()
+        if not one_character or self.separator in '"\r\n':
+            raise TableError(
+                f"separator must be one character, got {self.separator!r}: "
+                "say , or ; or a tab."
+            )
+        # Python is asked and not a list: encodings have many names.
+        try:
+            "".encode(self.encoding)
+        except LookupError:
+            raise TableError(
+                "encoding must be a known one such as utf-8 or latin-1, "
+                f"got {self.encoding!r}."
+            ) from None
+        if self.decimal not in (".", ","):
+            raise TableError(f"decimal must be '.' or ',', got {self.decimal!r}.")
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the encoding is UTF-8, with or without a byte order mark."""
+        name = self.encoding.lower().replace("_", "-")
+        return name in ("utf-8", "utf8", "utf-8-sig")
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the encoding is UTF-16 or UTF-32, whose text holds zero bytes."""
+        return "16" in self.encoding or "32" in self.encoding
 
 
 class Wanted(NamedTuple):
@@ -170,8 +263,7 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        first_line = str(error).strip().split("\n")[0]
-        raise TableError(f"{path} cannot be read: {first_line}") from error
+        raise TableError(f"{path} cannot be read: {first_line(error)}") from error
 
 
 def check_columns_exist(
@@ -303,3 +395,90 @@ def _learnable_type(type_: pa.DataType) -> pa.DataType:
     if types.is_timestamp(type_) and type_.unit == "s":
         return pa.timestamp("us", type_.tz)
     return type_
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of a message: libraries print the statement below it."""
+    return str(error).strip().split("\n")[0]
+
+
+def shortened(text: str, most: int = 60) -> str:
+    r"""Quote a text on one line, cut to at most ``most`` characters.
+
+    Examples
+    --------
+    >>> shortened("a long\nstory", most=9)
+    "'a long...'"
+    """
+    # Other blanks than these are shown: they may be what is wrong.
+    text = re.sub(r"[ \t\r\n]+", " ", text).strip(" ")
+    if len(text) > most:
+        text = text[: most - 3] + "..."
+    return repr(text)
+
+
+def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableError:
+    """Make the error for a column that is not in a file, with the nearest name.
+
+    Parameters
+    ----------
+    name : str
+        The column that is not there.
+    names : iterable of str
+        The columns of the file.
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    TableError
+
+    Examples
+    --------
+    >>> print(missing_column("race", ["age", "Race"], "new.csv"))
+    new.csv has no column 'race'; did you mean 'Race'?
+    >>> print(missing_column("target", ["age", "Race"], "new.csv"))
+    new.csv has no column 'target'; its columns are 'age', 'Race'.
+    """
+    # Columns of a data frame may have numbers for names.
+    names = list(map(str, names))
+    hint = nearest_of(str(name), names, "column")
+    if len(names) <= 4 * sum(map(_is_number, names)):
+        hint += " If its first line is data, put a line with names above it."
+    elif len(names) == 1 and name in names[0].split():
+        hint += " If blanks stand between its fields, say so (--separator ' ')."
+    elif len(names) == 1 or len(names) <= 2 * sum(
+        name.startswith("column ") for name in names
+    ):
+        hint += " If a title stands above the names, delete it."
+    return TableError(f"{path} has no column {name!r}; {hint}")
+
+
+def nearest_of(name: str, names: Iterable[str], what: str) -> str:
+    """Suggest the name that was meant, or list those that there are.
+
+    Examples
+    --------
+    >>> nearest_of("Marhc", ["March", "April"], "sheet")
+    "did you mean 'March'?"
+    >>> nearest_of("x", ["March", "April"], "sheet")
+    "its sheets are 'March', 'April'."
+    """
+    # A wrong capital is the most common mistake, and must not count as a distance.
+    names = list(names)
+    original = {other.lower(): other for other in names}
+    nearest = difflib.get_close_matches(name.lower(), original, n=1, cutoff=_NEAR)
+    # The nearest name is more helpful than a list of all; without a near one, the list
+    # shows what the file is.
+    if nearest:
+        return f"did you mean {original[nearest[0]]!r}?"
+    return f"its {what}s are {quoted(names, _MOST_NAMES)}."
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a number."""
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True

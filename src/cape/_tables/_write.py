@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from cape._io import new_file
-from cape._tables._error import TableError
-from cape._tables._text import Dialect
+from cape._tables._table import Dialect, TableError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -720,7 +720,7 @@ def moved_by(batch: Mapping[str, Any]) -> str:
     """Write how far a group has moved in a batch, where that can be told."""
     if batch["verdict"] in ("cannot_tell", "too_little_known", "fault"):
         return "?"
-    return f"{batch['estimate'] - batch['training']:+.3f}"
+    return f"{batch['estimate'] - batch['training_prevalence']:+.3f}"
 
 
 def worst_column(column: Summary, n_moved: int) -> str:

@@ -614,7 +614,7 @@ def monitored(summary: Mapping[str, Any], *, sample: str, verbose: bool) -> Bloc
         if batch["place"] < n_batches:
             absent.append(group["group"])
             continue
-        cells = _shares(batch, group["training"], summary["level"])
+        cells = _shares(batch, group["training_prevalence"], summary["level"])
         cells["moved in"] = (
             f"{sum(b['moved'] for b in group['batches'])} of {n_batches}"
         )
@@ -651,7 +651,7 @@ def _batches(summary: Mapping[str, Any]) -> Blocks:
                     batch["verdict"].replace("_", " "),
                 ]
             )
-        title = f"{group['group']}: {number(group['training'])} in training"
+        title = f"{group['group']}: {number(group['training_prevalence'])} in training"
         yield ""
         yield TextTable(title, columns, rows)
         for batch in group["batches"]:

@@ -495,7 +495,7 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
             # or what else moved, counts as none.
             distance = 0.0
             if batch["moved"]:
-                distance = abs(batch["estimate"] - batch["training"])
+                distance = abs(batch["estimate"] - batch["training_prevalence"])
             if not enough:
                 findings.append(Finding("moved", where, None, "too few rows"))
             elif words.moved_by(batch) == "?":

@@ -486,11 +486,11 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
     return {
         "action": asdict(examination.action.groups[group]),
         "rows": adapted.rows,
-        "training": adapted.training_prevalence,
+        "training_prevalence": adapted.training_prevalence,
         "estimate": adapted.estimate.value,
         "low": adapted.estimate.low,
         "high": adapted.estimate.high,
-        "theta": _finite(adapted.made_for),
+        "made_for": _finite(adapted.made_for),
         "predicted_prevalence": adapted.predicted_prevalence,
         "pd_bound": adapted.pd_bound,
         "moved": moved.moved,

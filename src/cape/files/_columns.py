@@ -360,7 +360,7 @@ def check_named_once(group: Sequence[str]) -> None:
     --------
     >>> check_named_once(["sex", "sex"])
     Traceback (most recent call last):
-    cape._tables._error.TableError: a column can be a group once, got 'sex', 'sex'.
+    cape._tables._table.TableError: a column can be a group once, got 'sex', 'sex'.
     """
     if len(set(group)) < len(group):
         listed = quoted(list(group), len(group))
@@ -376,7 +376,7 @@ def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float
     {'age': (18.0, 65.0)}
     >>> check_bins({"age": [65, 18]}, ["age"])
     Traceback (most recent call last):
-    cape._tables._error.TableError: bins must be ... that ascend, got 65, 18 for 'age'.
+    cape._tables._table.TableError: bins must be ... that ascend, got 65, 18 for 'age'.
     """
     checked = {}
     for name, edges in (bins or {}).items():

@@ -62,8 +62,8 @@ def monitor_summary(
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> group = {"group": "a", "training": 0.5, "moved": True, "columns": []}
-    >>> group |= {"verdict": "consistent", "clear": True}
+    >>> group = {"group": "a", "training_prevalence": 0.5, "moved": True}
+    >>> group |= {"verdict": "consistent", "clear": True, "columns": []}
     >>> group["action"] = {"code": "use", "reason": "consistent", "labels": 0}
     >>> march = SimpleNamespace(name="march.csv", rows=90, groups=[group], pe=None)
     >>> monitor_summary([march], level=0.95, provenance={})["verdict"]["head"]
@@ -120,7 +120,7 @@ def _over_time(batches: Sequence[MonitoredBatch]) -> list[Summary]:
             name = record["group"]
             entry = groups.setdefault(name, {"group": name, "batches": []})
             # The same in every batch, because all are compared with one training.
-            entry["training"] = record["training"]
+            entry["training_prevalence"] = record["training_prevalence"]
             worst = ""
             if record["columns"]:
                 worst = worst_column(record["columns"][0], record["columns_moved"])
@@ -217,7 +217,7 @@ def frame_over_time(group: Summary, labels: list[str]) -> pd.DataFrame:
     columns = ["batch", "estimate", "low", "high", "verdict"]
     frame = pd.DataFrame(rows, columns=columns).set_index("batch")
     frame = frame.reindex(with_gaps(labels)).rename_axis("batch").reset_index()
-    return frame.assign(training=group["batches"][0]["training"])
+    return frame.assign(training=group["training_prevalence"])
 
 
 def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
