@@ -89,7 +89,9 @@ def test_a_folder_stands_for_its_files_by_name_and_the_tables_show_their_numbers
     assert err == ""
     assert read_rows(out, *names) == expected
     for group in batches[0].groups:
-        assert f"{group['group']}: {group['training']:.3f} in training" in out
+        assert (
+            f"{group['group']}: {group['training_prevalence']:.3f} in training" in out
+        )
 
 
 def values_of(batches):
