@@ -81,14 +81,29 @@ class ColumnCells:
     place: int = 0
 
     @cached_property
-    def units(self) -> list[tuple[float, tuple[float, float]]]:
-        """Changes of the unit that edges can tell: factor, and place of the median."""
-        windows = []
+    def units(self) -> list[tuple[float, int, int]]:
+        """Changes of the unit that edges can tell.
+
+        Each has a factor, and the places of the two edges between which the median
+        then lies.
+        """
+        places = {float(edge): place for place, edge in enumerate(self.edges)}
+        units = []
         for factor in UNITS:
-            window = unit_window(self.median, factor)
-            if np.isin(window, self.edges).all():
-                windows.append((factor, window))
-        return windows
+            low, high = unit_window(self.median, factor)
+            if low in places and high in places:
+                units.append((factor, places[low], places[high]))
+        return units
+
+    @cached_property
+    def below(self) -> np.ndarray:
+        """The cells of numbers below the training range."""
+        return FIRST + np.flatnonzero(self.edges <= self.lowest)
+
+    @cached_property
+    def above(self) -> np.ndarray:
+        """The cells of numbers above the training range."""
+        return FIRST + 1 + np.flatnonzero(self.edges > self.highest)
 
     @property
     def is_number(self) -> bool:
@@ -605,6 +620,25 @@ class TableCells:
             Which column, from 0.
         """
         return counts[self.starts[place] : self.starts[place + 1]]
+
+    def by_column(self, counts: np.ndarray) -> np.ndarray:
+        """Return the cells of all columns, each column in a row of its own.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (..., n_cells_of_all_columns)
+
+        Returns
+        -------
+        ndarray of shape (..., n_columns, most_cells)
+            With 0 beyond the cells of a column.
+        """
+        sizes = np.diff(self.starts)
+        places = np.arange(sizes.max())
+        padded = self.starts[:-1, None] + places
+        padded[places >= sizes[:, None]] = self.starts[-1]
+        nothing = np.zeros_like(counts[..., :1])
+        return np.concatenate([counts, nothing], axis=-1)[..., padded]
 
     def count(self, X: Any, weights: np.ndarray | None = None) -> ColumnCounts:
         """Count the rows of a table in the cells of every column.

@@ -1,8 +1,8 @@
-"""The test of one column against training, and what is plainly wrong with it."""
+"""The tests of columns against training, and what is plainly wrong with them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import fdtrc
 
 from cape._columns import FIRST, FOREIGN, MISSING, ColumnCells
-from cape._drift._mixture import excess_share, multinomial_covariance
+from cape._drift._mixture import excess_share
+from cape.quantify._base import mixture, noise_weights
 
 _ROWS_PER_CELL = 8
 _EM_STEPS = 3
@@ -48,26 +49,24 @@ class ColumnFit:
     error: float = float("inf")
 
 
-def fit_column(
-    cells: ColumnCells,
-    positives: np.ndarray,
-    negatives: np.ndarray,
-    batch: np.ndarray,
-    prevalence: float,
-) -> ColumnFit:
-    """Test one column of a batch at a prevalence.
+def fit_columns(
+    cells: Sequence[ColumnCells], counts: np.ndarray, prevalence: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Test the columns of all groups, each at a prevalence.
 
     Parameters
     ----------
-    cells : ColumnCells
-    positives, negatives, batch : ndarray of shape (n_cells,)
-        Counts of the two classes in training, and of the batch.
-    prevalence : float
+    cells : sequence of ColumnCells
+    counts : ndarray of shape (3, n_groups, n_columns, n_cells)
+        Those of positives and negatives in training, and of the batch; 0 beyond the
+        cells of a column. See `TableCells.by_column`.
+    prevalence : ndarray of shape (n_groups, n_columns)
         What the scores say.
 
     Returns
     -------
-    ColumnFit
+    dict from str to ndarray of shape (n_groups, n_columns)
+        The fields of `ColumnFit`, in their order.
 
     Notes
     -----
@@ -84,151 +83,144 @@ def fit_column(
     of rho, the noise of e and of rho cancel (Hausman 1978); in simulations the level
     is kept without it, and power is lost with it.
     """
-    expected = _shares(prevalence, positives, negatives) * batch.sum()
-    merged = _merge(cells, expected, positives + negatives)
-    if len(merged) < 2:
-        return ColumnFit()
-    test = _MixtureTest(
-        positives=_sums(positives, merged),
-        negatives=_sums(negatives, merged),
-        batch=_sums(batch, merged),
-        rho=prevalence,
-    )
-    return test.fit()
+    rho = prevalence[..., None]
+    n1, n0, rows = _total(counts)
+    expected = mixture(rho, counts[0] / n1, counts[1] / n0) * rows
+    merged = _merge(cells, np.minimum(expected, counts[0] + counts[1]))
+    positives, negatives, batch = (_sums(part, merged) for part in counts)
+    df = merged.max(axis=-1)
+    used = np.arange(merged.shape[-1]) <= df[..., None]
+    p = _smoothed(positives, used)
+    n = _smoothed(negatives, used)
+    direction = p - n
+    for _ in range(_EM_STEPS):
+        share_of_positives = rho * p / np.where(used, mixture(rho, p, n), 1)
+        positive_rows = batch * share_of_positives
+        p = _smoothed(positives + positive_rows, used)
+        n = _smoothed(negatives + batch - positive_rows, used)
+    residual = batch / rows - mixture(rho, positives / n1, negatives / n0)
+    noise = noise_weights(rho, rows, n1, n0)
+    weighted = _weigh(residual, p, n, noise, used)
+    statistic = np.maximum(_total(residual * weighted), 0)[..., 0]
+    # The prevalence that this column by itself speaks for, by least squares.
+    information = _total(direction * _weigh(direction, p, n, noise, used))[..., 0]
+    tells_apart = information >= _LEAST_INFORMATION
+    information = np.where(tells_apart, information, 1)
+    step = _total(direction * weighted)[..., 0] / information
+    # F and not chi-square: the covariance is estimated from few rows, too.
+    tested_df = np.maximum(df, 1)
+    fewest = np.minimum(n1, n0)[..., 0]
+    p_value = fdtrc(tested_df, 2 * fewest, statistic / tested_df)
+    tested = df > 0
+    effect = excess_share(residual, statistic, df)
+    return {
+        "statistic": np.where(tested, statistic, 0),
+        "df": df,
+        "p_value": np.where(tested, p_value, 1),
+        "effect": np.where(tested, effect, 0),
+        "prevalence": np.where(tested, prevalence + tells_apart * step, np.nan),
+        "error": np.where(tested & tells_apart, information**-0.5, np.inf),
+    }
 
 
-@dataclass(frozen=True)
-class _MixtureTest:
-    """Counts of the cells that are tested, and the prevalence."""
-
-    positives: np.ndarray
-    negatives: np.ndarray
-    batch: np.ndarray
-    rho: float
-
-    def fit(self) -> ColumnFit:
-        p, n = self._null_shares()
-        n1 = self.positives.sum()
-        n0 = self.negatives.sum()
-        rows = self.batch.sum()
-        rho = self.rho
-        covariance = (rho / rows + rho**2 / n1) * multinomial_covariance(p)
-        rest = 1 - rho
-        covariance += (rest / rows + rest**2 / n0) * multinomial_covariance(n)
-        precision = np.linalg.inv(covariance)
-        residual = self.batch / rows - _shares(rho, self.positives, self.negatives)
-        # The last cell is left out: the others determine it.
-        first = residual[:-1]
-        statistic = float(first @ precision @ first)
-        df = len(first)
-        step, error = self._step_from_rho(first, precision)
-        return ColumnFit(
-            statistic=statistic,
-            df=df,
-            # F and not chi-square: the covariance is estimated from few rows, too.
-            p_value=float(fdtrc(df, 2 * min(n1, n0), statistic / df)),
-            effect=excess_share(residual, statistic, df),
-            prevalence=rho + step,
-            error=error,
-        )
-
-    def _step_from_rho(
-        self, residual: np.ndarray, precision: np.ndarray
-    ) -> tuple[float, float]:
-        """Estimate the prevalence from this column alone, by least squares.
-
-        Returns
-        -------
-        step, error : float
-            How far it lies from the prevalence of the test, and its standard error.
-        """
-        p = _smoothed(self.positives)
-        n = _smoothed(self.negatives)
-        direction = (p - n)[:-1]
-        weighted = direction @ precision
-        information = float(weighted @ direction)
-        if information < _LEAST_INFORMATION:
-            return 0.0, float("inf")
-        return float(weighted @ residual) / information, information**-0.5
-
-    def _null_shares(self) -> tuple[np.ndarray, np.ndarray]:
-        """Estimate the shares of both classes from training and batch together."""
-        p = _smoothed(self.positives)
-        n = _smoothed(self.negatives)
-        for _ in range(_EM_STEPS):
-            share_of_positives = self.rho * p / (self.rho * p + (1 - self.rho) * n)
-            positive_rows = self.batch * share_of_positives
-            p = _smoothed(self.positives + positive_rows)
-            n = _smoothed(self.negatives + self.batch - positive_rows)
-        return p, n
+def _total(counts: np.ndarray) -> np.ndarray:
+    return counts.sum(axis=-1, keepdims=True)
 
 
-def _shares(rho: float, positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
-    """Mix the shares of the two classes."""
-    p = positives / positives.sum()
-    n = negatives / negatives.sum()
-    return rho * p + (1 - rho) * n
+def _smoothed(counts: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """Return shares with half a row added to every cell in use, so that none is 0."""
+    smoothed = (counts + 0.5) * used
+    return smoothed / _total(smoothed)
 
 
-def _smoothed(counts: np.ndarray) -> np.ndarray:
-    """Return shares with half a row added to every cell, so that none is 0."""
-    smoothed = counts + 0.5
-    return smoothed / smoothed.sum()
+def _weigh(
+    vector: np.ndarray,
+    p: np.ndarray,
+    n: np.ndarray,
+    noise: tuple[Any, Any],
+    used: np.ndarray,
+) -> np.ndarray:
+    """Multiply a vector by the inverse of the covariance of `fit_columns`.
+
+    The covariance is diagonal but for the products p p' and n n', so that it is
+    inverted without a matrix (Woodbury 1950). The first cell is left out: the others
+    determine it.
+    """
+    w1, w0 = noise
+    p, n = p.copy(), n.copy()
+    p[..., 0] = n[..., 0] = 0
+    diagonal = np.where(used, w1 * p + w0 * n, 1)
+    diagonal[..., 0] = np.inf
+    p_part = p / diagonal
+    n_part = n / diagonal
+    pp = 1 / w1 - _total(p * p_part)
+    nn = 1 / w0 - _total(n * n_part)
+    pn = _total(p * n_part)
+    determinant = pp * nn - pn**2
+    of_p = _total(vector * p_part)
+    of_n = _total(vector * n_part)
+    added = (nn * of_p + pn * of_n) * p_part + (pn * of_p + pp * of_n) * n_part
+    return vector / diagonal + added / determinant
 
 
-def _sums(counts: np.ndarray, merged: list[list[int]]) -> np.ndarray:
-    return np.array([counts[cells].sum() for cells in merged], dtype=float)
+def _sums(counts: np.ndarray, merged: np.ndarray) -> np.ndarray:
+    """Sum up the counts of cells that were merged."""
+    n_cells = merged.shape[-1]
+    first = np.arange(0, merged.size, n_cells).reshape(*merged.shape[:-1], 1)
+    sums = np.bincount((first + merged).ravel(), counts.ravel(), merged.size)
+    return sums.reshape(merged.shape)
 
 
-def _merge(
-    cells: ColumnCells, expected: np.ndarray, trained: np.ndarray
-) -> list[list[int]]:
-    """Merge cells until each expects eight rows.
+def _merge(cells: Sequence[ColumnCells], rows: np.ndarray) -> np.ndarray:
+    """Merge cells until each has eight rows; return the number of each merged cell.
 
     What lies outside the training range joins its neighbour: its share in training is 0
     by construction, and a test of it would reject too often.
     """
-    enough = np.minimum(expected, trained)
-    if cells.is_number:
-        return _merge_neighbours(list(range(FIRST, cells.n_cells)), enough)
-    if cells.kind == "empty":
-        return []
-    return _merge_rare(cells, enough)
+    merged = np.zeros(rows.shape, dtype=int)
+    are_numbers = np.array([column.is_number for column in cells])
+    merged[:, are_numbers] = _merge_neighbours(rows[:, are_numbers])
+    are_texts = ~are_numbers & [column.kind != "empty" for column in cells]
+    n_cells = np.array([column.n_cells for column in cells])[are_texts]
+    merged[:, are_texts] = _merge_rare(n_cells, rows[:, are_texts])
+    return merged
 
 
-def _merge_neighbours(order: list[int], rows: np.ndarray) -> list[list[int]]:
+def _merge_neighbours(rows: np.ndarray) -> np.ndarray:
     """Merge cells with the next ones; missing values are a cell if they are enough."""
-    merged: list[list[int]] = [[]]
-    for cell in order:
-        if rows[merged[-1]].sum() >= _ROWS_PER_CELL:
-            merged.append([])
-        merged[-1].append(cell)
-    if len(merged) > 1 and rows[merged[-1]].sum() < _ROWS_PER_CELL:
-        last = merged.pop()
-        merged[-1] += last
-    unknown = [MISSING, FOREIGN]
-    if min(rows[unknown].sum(), rows[merged[-1]].sum()) >= _ROWS_PER_CELL:
-        merged.append(unknown)
-    else:
-        merged[-1] += unknown
+    merged = np.zeros(rows.shape, dtype=int)
+    last = np.zeros(rows.shape[:-1], dtype=int)
+    in_last = np.zeros(rows.shape[:-1])
+    in_previous = in_last
+    for cell in range(FIRST, rows.shape[-1]):
+        is_full = in_last >= _ROWS_PER_CELL
+        last += is_full
+        in_previous = np.where(is_full, in_last, in_previous)
+        in_last = np.where(is_full, 0, in_last) + rows[..., cell]
+        merged[..., cell] = last
+    joins = (last > 0) & (in_last < _ROWS_PER_CELL)
+    last -= joins
+    in_last = np.where(joins, in_previous + in_last, in_last)
+    merged = np.minimum(merged, last[..., None])
+    unknown = rows[..., MISSING] + rows[..., FOREIGN]
+    last += np.minimum(unknown, in_last) >= _ROWS_PER_CELL
+    merged[..., MISSING] = last
+    merged[..., FOREIGN] = last
     return merged
 
 
-def _merge_rare(cells: ColumnCells, rows: np.ndarray) -> list[list[int]]:
+def _merge_rare(n_cells: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Merge levels that are too rare with those that have no cell of their own."""
-    rare = [FOREIGN, cells.n_cells - 2, cells.n_cells - 1]
-    merged = []
-    for cell in [MISSING, *range(FIRST, cells.n_cells - 2)]:
-        if rows[cell] >= _ROWS_PER_CELL:
-            merged.append([cell])
-        else:
-            rare.append(cell)
-    if rows[rare].sum() >= _ROWS_PER_CELL or not merged:
-        merged.append(rare)
-    else:
-        smallest = min(merged, key=lambda cell: rows[cell].sum())
-        smallest += rare
-    return merged
+    cell = np.arange(rows.shape[-1])
+    has_level = (cell != FOREIGN) & (cell < n_cells[:, None] - 2)
+    is_own = has_level & (rows >= _ROWS_PER_CELL)
+    merged = np.cumsum(is_own, axis=-1) - 1
+    n_own = _total(is_own)
+    in_rare = _total(np.where(is_own, 0, rows))
+    smallest = np.where(is_own, rows, np.inf).argmin(axis=-1)[..., None]
+    joins = (in_rare < _ROWS_PER_CELL) & (n_own > 0)
+    rare = np.where(joins, np.take_along_axis(merged, smallest, axis=-1), n_own)
+    return np.where(is_own, merged, rare)
 
 
 _FEWEST_ROWS = 20
@@ -254,6 +246,8 @@ class ColumnInBatch:
         Rows of the batch.
     prevalence : float
         What the scores say.
+    unit_factor : float, default=0.0
+        The factor between units by which the median has moved; 0 if by none.
     """
 
     cells: ColumnCells
@@ -262,6 +256,7 @@ class ColumnInBatch:
     batch: np.ndarray
     rows: int
     prevalence: float
+    unit_factor: float = 0.0
 
     @property
     def expected(self) -> np.ndarray:
@@ -269,103 +264,107 @@ class ColumnInBatch:
         rest = 1 - self.prevalence
         return self.prevalence * self.positives + rest * self.negatives
 
-    @property
-    def most_expected(self) -> np.ndarray:
-        """The greatest share that any prevalence could give to a cell."""
-        return np.maximum(self.positives, self.negatives)
 
-    @property
-    def below(self) -> np.ndarray:
-        """The cells below the training range."""
-        edges = self.cells.edges
-        return FIRST + np.flatnonzero(edges <= self.cells.lowest)
-
-    @property
-    def above(self) -> np.ndarray:
-        """The cells above the training range."""
-        edges = self.cells.edges
-        return FIRST + 1 + np.flatnonzero(edges > self.cells.highest)
-
-    @property
-    def unseen(self) -> int:
-        """The cell of levels that training has never seen."""
-        return self.cells.n_cells - 1
-
-
-def find_fault(column: ColumnInBatch) -> str:
-    """Find what is plainly wrong with a column.
+def find_faults(
+    cells: Sequence[ColumnCells],
+    shares: np.ndarray,
+    rows: np.ndarray,
+    prevalence: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find what is plainly wrong with columns.
 
     Parameters
     ----------
-    column : ColumnInBatch
+    cells : sequence of ColumnCells
+    shares : ndarray of shape (3, n_groups, n_columns, n_cells)
+        Of the cells, as counts in `fit_columns`.
+    rows : ndarray of shape (n_groups, n_columns)
+        Rows of the batch.
+    prevalence : ndarray of shape (n_groups, n_columns)
+        What the scores say.
 
     Returns
     -------
-    {"type", "missing", "unseen", "units", "range", "constant", ""}
-        Empty if nothing is, or if there are fewer than 20 rows.
+    faults : ndarray of shape (n_groups, n_columns)
+        "type", "missing", "units", "range", "unseen" or "constant"; empty if nothing is
+        wrong, or if there are fewer than 20 rows.
+    unit_factors : ndarray of shape (n_groups, n_columns)
+        The factor between units by which the median has moved; 0 if by none.
     """
-    if column.rows < _FEWEST_ROWS:
-        return ""
-    if column.batch[FOREIGN] > _MOST:
-        return "type"
-    if column.batch[MISSING] == 1 and column.most_expected[MISSING] < _MOST:
-        return "missing"
-    if column.cells.is_number:
-        if _changed_unit(column):
-            return "units"
-        if _left_its_range(column):
-            return "range"
-    elif column.cells.kind != "empty":
-        unseen = column.batch[column.unseen] - column.cells.unseen_rate
-        if unseen > _MOST:
-            return "unseen"
-    return "constant" if _is_constant(column) else ""
+    positives, negatives, batch = shares
+    usual = np.maximum(positives, negatives)
+    expected = mixture(prevalence[..., None], positives, negatives)
+    all_missing = (batch[..., MISSING] == 1) & (usual[..., MISSING] < _MOST)
+    factors = _unit_factors(cells, batch, expected)
+    is_outside = np.zeros(usual.shape[1:], dtype=bool)
+    unseen = np.zeros(rows.shape)
+    for place, column in enumerate(cells):
+        if column.is_number:
+            is_outside[place, column.below] = True
+            is_outside[place, column.above] = True
+        elif column.kind != "empty":
+            in_batch = batch[:, place, column.n_cells - 1]
+            unseen[:, place] = in_batch - column.unseen_rate
+    *trained, outside = (shares * is_outside).sum(axis=-1)
+    natural = np.maximum(*trained)
+    conditions = {
+        "type": batch[..., FOREIGN] > _MOST,
+        "missing": all_missing,
+        "units": factors > 0,
+        "range": (outside > _MOST) & (natural < _NATURAL),
+        "unseen": unseen > _MOST,
+        "constant": _are_constant(shares[..., FIRST:], rows),
+    }
+    faults = np.select(list(conditions.values()), list(conditions), "")
+    return np.where(rows < _FEWEST_ROWS, "", faults), factors
 
 
-def _left_its_range(column: ColumnInBatch) -> bool:
-    """Tell whether most values lie outside the range of training."""
-    outside = np.concatenate([column.below, column.above])
-    natural = max(column.positives[outside].sum(), column.negatives[outside].sum())
-    return column.batch[outside].sum() > _MOST and natural < _NATURAL
-
-
-def _is_constant(column: ColumnInBatch) -> bool:
-    """Tell whether all values lie in one cell that is no majority in training."""
-    own = column.batch[FIRST:]
-    if len(own) == 0 or own.sum() * column.rows < _FEWEST_ROWS:
-        return False
-    cell = int(np.argmax(own))
-    all_alike = own.max() == own.sum()
+def _are_constant(shares: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Tell where all values lie in one cell that is no majority in training."""
+    *of_classes, batch = shares
+    if batch.shape[-1] == 0:
+        return np.zeros(rows.shape, dtype=bool)
+    present = batch.sum(axis=-1)
+    are_alike = (batch.max(axis=-1) == present) & (present * rows >= _FEWEST_ROWS)
+    cell = batch.argmax(axis=-1)[..., None]
     # Among the values that are not missing: a column of one value and many gaps is as
     # constant in training.
-    usual = 0.0
-    for trained in (column.positives[FIRST:], column.negatives[FIRST:]):
-        if trained.sum() > 0:
-            usual = max(usual, trained[cell] / trained.sum())
-    return bool(all_alike and usual < _MOST)
+    for trained in of_classes:
+        usual = np.take_along_axis(trained, cell, axis=-1)[..., 0]
+        present = trained.sum(axis=-1)
+        are_alike &= (usual < _MOST * present) | (present == 0)
+    return are_alike
 
 
-def _changed_unit(column: ColumnInBatch) -> float:
-    """Return the factor between units by which the median has moved; 0 if by none."""
+def _unit_factors(
+    cells: Sequence[ColumnCells], batch: np.ndarray, expected: np.ndarray
+) -> np.ndarray:
+    """Return the factors between units by which medians have moved; 0 if by none."""
+    factors = np.zeros(batch.shape[:-1])
+    windows = []
+    for place, column in enumerate(cells):
+        windows += [(place, *unit) for unit in column.units]
     # Columns that have no unit have no such edges.
-    for factor, window in column.cells.units:
-        moved = _median_within(column, column.batch, window)
-        # A prevalence that puts the median there explains it without other units.
-        if moved and not _median_within(column, column.expected, window):
-            return factor
-    return 0.0
+    if not windows:
+        return factors
+    columns, of_windows, lows, highs = np.array(windows).T
+    places = columns.astype(int), lows.astype(int), highs.astype(int)
+    moved = _medians_within(batch, *places)
+    # A prevalence that puts the median there explains it without other units.
+    moved &= ~_medians_within(expected, *places)
+    groups, found = np.nonzero(moved)
+    factors[groups, places[0][found]] = of_windows[found]
+    return factors
 
 
-def _median_within(
-    column: ColumnInBatch, shares: np.ndarray, window: tuple[float, float]
-) -> bool:
-    """Tell whether the median of some shares lies between two edges."""
-    own = shares[FIRST:]
-    if own.sum() == 0:
-        return False
-    below_edge = np.cumsum(own)[:-1] / own.sum()
-    low, high = np.searchsorted(column.cells.edges, window)
-    return bool(below_edge[low] < 0.5 <= below_edge[high])
+def _medians_within(
+    shares: np.ndarray, columns: np.ndarray, lows: np.ndarray, highs: np.ndarray
+) -> np.ndarray:
+    """Tell where the medians of some columns lie between two of their edges."""
+    below_edge = np.cumsum(shares[..., FIRST:], axis=-1)
+    half = below_edge[:, columns, -1] / 2
+    below_low = below_edge[:, columns, lows]
+    return (below_low < half) & (half <= below_edge[:, columns, highs])
 
 
 _WORTH_NAMING = 0.02
@@ -384,7 +383,7 @@ def what_happened(
     ----------
     column : ColumnInBatch
     fault : str
-        From `find_fault`.
+        From `find_faults`.
     effect : float
         Share of the rows that would have to change their cell, beyond noise.
     unseen : mapping from str to int
@@ -409,12 +408,12 @@ def what_happened(
         return "missing", missing
     if fault == "units":
         return "units", {
-            "factor": _changed_unit(column),
+            "factor": column.unit_factor,
             "median": column.cells.median,
         }
     # The nine largest values of training lie above its range as well.
-    above = _both_shares(column, column.above)
-    below = _both_shares(column, column.below)
+    above = _both_shares(column, column.cells.above)
+    below = _both_shares(column, column.cells.below)
     more_above = above["share"] - above["expected"]
     more_below = below["share"] - below["expected"]
     present = {"present": 1 - batch[MISSING], "rows": column.rows}
@@ -448,7 +447,7 @@ def _of_levels(
     column: ColumnInBatch, effect: float, unseen: Mapping[str, int]
 ) -> tuple[str, dict[str, Any]]:
     """Find which levels are new, or which one has become more or less frequent."""
-    share = column.batch[column.unseen]
+    share = column.batch[column.cells.n_cells - 1]
     if share - column.cells.unseen_rate > _WORTH_NAMING:
         ordered = sorted(unseen.items(), key=lambda item: -item[1])
         names = [name for name, rows in ordered if rows >= _ROWS_OF_A_NAME]

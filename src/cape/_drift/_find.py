@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isfinite, log, nan, sqrt
+from math import isfinite, log, sqrt
+from typing import Any
 
 import numpy as np
 
 from cape._drift._columns import (
     ColumnFit,
     ColumnInBatch,
-    find_fault,
-    fit_column,
+    find_faults,
+    fit_columns,
     what_happened,
 )
 from cape._drift._mixture import MixtureFit, fit_mixture, holm
@@ -50,7 +51,7 @@ class ColumnDrift:
     fit : ColumnFit
         Its test.
     fault : str
-        What is plainly wrong with it; empty if nothing is. See `find_fault`.
+        What is plainly wrong with it; empty if nothing is. See `find_faults`.
     unseen : mapping from str to int
         Values never seen in training, and their rows.
     p_adjusted : float
@@ -169,101 +170,97 @@ def find_drift(
     -------
     dict from group to GroupDrift
     """
-    found = {}
+    scores = {}
     for group, part in evidence.items():
         model = models[group]
-        estimate = float(estimates[group])
-        drifts = _test_columns(model, part, estimate) if columns else ()
-        score = None
         if model.test_is_sound:
-            score = fit_mixture(
+            scores[group] = fit_mixture(
                 model.positives, model.negatives, part.scores, part.agreements
             )
-        spread = spread_of(
-            model, part, estimate, score, [drift.fit for drift in drifts]
-        )
-        found[group] = GroupDrift(score, drifts, spread)
-    return _adjusted(found)
+    counted = []
+    if columns:
+        counted = [
+            group
+            for group, part in evidence.items()
+            if part.columns is not None and models[group].columns is not None
+        ]
+    of_columns = _test_columns(models, evidence, estimates, counted) if counted else {}
+    p_values = [score.p_value for score in scores.values()]
+    for drifts in of_columns.values():
+        p_values += [drift.fit.p_value for drift in drifts]
+    adjusted = iter(holm(p_values))
+    p_scores = {group: next(adjusted) for group in scores}
+    found = {}
+    for group, part in evidence.items():
+        drifts = of_columns.get(group, [])
+        fits = [drift.fit for drift in drifts]
+        score = scores.get(group)
+        spread = spread_of(models[group], part, float(estimates[group]), score, fits)
+        drifts = [replace(drift, p_adjusted=next(adjusted)) for drift in drifts]
+        p_score = p_scores.get(group, 1.0)
+        found[group] = GroupDrift(score, tuple(drifts), spread, p_score)
+    return found
 
 
 def _test_columns(
-    model: GroupModel, evidence: GroupEvidence, estimate: float
-) -> tuple[ColumnDrift, ...]:
-    """Test every column at the prevalence that the scores found."""
-    trained = model.columns
-    if trained is None or evidence.columns is None:
-        return ()
-    rho = _inside(estimate)
-    counts = []
-    drifts = []
-    for place, cells in enumerate(trained.cells.columns):
-        positives = trained.cells.of_column(trained.positives, place)
-        negatives = trained.cells.of_column(trained.negatives, place)
-        batch = trained.cells.of_column(evidence.columns.counts, place)
-        in_batch = ColumnInBatch(
-            cells=cells,
-            positives=positives / positives.sum(),
-            negatives=negatives / negatives.sum(),
-            batch=batch / batch.sum(),
-            rows=int(batch.sum()),
-            prevalence=rho,
-        )
-        fit = ColumnFit()
-        fault = find_fault(in_batch)
-        if trained.are_own:
-            fit = fit_column(cells, positives, negatives, batch, rho)
-        elif fault in _USUAL_IN_SOME_GROUPS:
-            fault = ""
-        drift = ColumnDrift(
-            column=in_batch,
-            fit=fit,
-            fault=fault,
-            unseen=evidence.columns.unseen.get(place, {}),
-        )
-        counts.append((positives, negatives, batch))
-        drifts.append(drift)
-    if any(drift.fault for drift in drifts):
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    estimates: Mapping[Group, float],
+    groups: Sequence[Group],
+) -> dict[Group, list[ColumnDrift]]:
+    """Test every column of some groups at the prevalence that the scores found."""
+    trained: list[Any] = [models[group].columns for group in groups]
+    batches: list[Any] = [evidence[group].columns for group in groups]
+    # All groups of a model have the same cells.
+    table = trained[0].cells
+    positives = [columns.positives for columns in trained]
+    negatives = [columns.negatives for columns in trained]
+    counts = np.array([positives, negatives, [columns.counts for columns in batches]])
+    counts = table.by_column(counts)
+    totals = counts.sum(axis=-1)
+    shares = counts / totals[..., None]
+    rows = totals[-1]
+    rho = _inside([estimates[group] for group in groups])
+    prevalences = np.tile(rho[:, None], len(table.columns))
+    faults, unit_factors = find_faults(table.columns, shares, rows, prevalences)
+    are_own = np.array([columns.are_own for columns in trained])
+    faults[~are_own[:, None] & np.isin(faults, _USUAL_IN_SOME_GROUPS)] = ""
+    fits = fit_columns(table.columns, counts, prevalences)
+    at_fault = (faults != "").any(axis=-1, keepdims=True)
+    if at_fault.any():
         # Scores that read a column at fault find a wrong prevalence, at which sound
-        # columns would fail the test.
-        for place, drift in enumerate(drifts):
-            own = _fit_by_itself(drift, *counts[place])
-            drifts[place] = replace(drift, fit=own)
-    return tuple(drifts)
+        # columns would fail the test: each is tested at its own.
+        for _ in range(_OWN_STEPS):
+            speaks = at_fault & np.isfinite(fits["error"])
+            own = _inside(fits["prevalence"])
+            prevalences = np.where(speaks, own, prevalences)
+            fits = fit_columns(table.columns, counts, prevalences)
+        # It says nothing of how far columns disagree at the prevalence of the scores.
+        fits["prevalence"] = np.where(at_fault, np.nan, fits["prevalence"])
+        fits["error"] = np.where(at_fault, np.inf, fits["error"])
+    found = {}
+    for place, group in enumerate(groups):
+        numbers = zip(*(field[place].tolist() for field in fits.values()), strict=True)
+        drifts = []
+        for column, fit in enumerate(numbers):
+            cells = table.columns[column]
+            p, n, b = shares[:, place, column, : cells.n_cells]
+            n_rows = int(rows[place, column])
+            factor = float(unit_factors[place, column])
+            in_batch = ColumnInBatch(cells, p, n, b, n_rows, float(rho[place]), factor)
+            drift = ColumnDrift(
+                in_batch,
+                ColumnFit(*fit) if are_own[place] else ColumnFit(),
+                str(faults[place, column]),
+                batches[place].unseen.get(column, {}),
+            )
+            drifts.append(drift)
+        found[group] = drifts
+    return found
 
 
-def _fit_by_itself(
-    drift: ColumnDrift, positives: np.ndarray, negatives: np.ndarray, batch: np.ndarray
-) -> ColumnFit:
-    """Test a column at the prevalence that it speaks for itself."""
-    fit = drift.fit
-    for _ in range(_OWN_STEPS):
-        if isfinite(fit.error):
-            rho = _inside(fit.prevalence)
-            fit = fit_column(drift.column.cells, positives, negatives, batch, rho)
-    # It says nothing of how far columns disagree at the prevalence of the scores.
-    return replace(fit, prevalence=nan, error=inf)
-
-
-def _inside(prevalence: float) -> float:
-    return min(max(prevalence, _NEAREST_TO_PURE), 1 - _NEAREST_TO_PURE)
-
-
-def _adjusted(found: dict[Group, GroupDrift]) -> dict[Group, GroupDrift]:
-    """Adjust the p-values for the number of columns and groups."""
-    p_values = []
-    for drift in found.values():
-        if drift.score is not None:
-            p_values.append(drift.score.p_value)
-        p_values += [column.fit.p_value for column in drift.columns]
-    adjusted = iter(holm(p_values))
-    completed = {}
-    for group, drift in found.items():
-        p_score = 1.0 if drift.score is None else next(adjusted)
-        columns = tuple(
-            replace(column, p_adjusted=next(adjusted)) for column in drift.columns
-        )
-        completed[group] = replace(drift, columns=columns, score_p_adjusted=p_score)
-    return completed
+def _inside(prevalence: Any) -> np.ndarray:
+    return np.clip(prevalence, _NEAREST_TO_PURE, 1 - _NEAREST_TO_PURE)
 
 
 _SCORE_INFLATION = 4.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc
@@ -26,6 +27,9 @@ _ROWS_PER_CELL = 8
 # after three to six steps.
 _MAX_STEPS = 20
 _TOLERANCE = 1e-4
+
+_LEAST_STATISTIC = 1e-12
+"""Below, all is noise."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +180,7 @@ class _LeastSquares:
             statistic=statistic,
             df=df,
             p_value=float(chdtrc(df, statistic)),
-            effect=excess_share(residual, statistic, df),
+            effect=float(excess_share(residual, statistic, df)),
         )
 
     def _covariance(self, rho: float) -> np.ndarray:
@@ -195,22 +199,16 @@ def multinomial_covariance(shares: np.ndarray) -> np.ndarray:
     return np.diag(first) - np.outer(first, first)
 
 
-def excess_share(
-    residual: np.ndarray,
-    statistic: float,
-    df: int,
-) -> float:
+def excess_share(residual: np.ndarray, statistic: Any, df: Any) -> Any:
     """Return the share of the batch that the mixture misses, beyond noise.
 
     Half of the sum of absolute residuals is the share of rows that would have to change
     their cell. Noise alone leaves a statistic of ``df`` in the mean, so only the share
     1 - df / statistic of the squared distance counts.
     """
-    if statistic <= 0:
-        return 0.0
-    missed = np.abs(residual).sum() / 2
-    beyond_noise = max(1 - df / statistic, 0.0)
-    return float(missed * np.sqrt(beyond_noise))
+    missed = np.abs(residual).sum(axis=-1) / 2
+    noise = df / np.maximum(statistic, _LEAST_STATISTIC)
+    return missed * np.sqrt(np.maximum(1 - noise, 0))
 
 
 def count_agreements(

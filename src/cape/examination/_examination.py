@@ -193,7 +193,7 @@ class Examination(InNotebook):
         """Confidence level of the intervals."""
         return self.adaptation.level
 
-    @property
+    @cached_property
     def names(self) -> dict[Group, str]:
         """The name of each group of the batch; no two are alike."""
         return self.adaptation.names

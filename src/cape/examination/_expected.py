@@ -267,15 +267,15 @@ def expect_pe(
     unknown = Estimate(float("nan"), 0.0, float("inf"))
     places = np.arange(prevalences.shape[-1])
     ends = np.quantile(places, tails(level), method="inverted_cdf")
-    middle = places[(len(places) - 1) // 2 : len(places) // 2 + 1]
+    # Single precision is finer than the noise of draws, and is sorted in half the time.
+    prevalences = prevalences.astype(np.float32)
     relative_to = {}
     for place, (other, reference) in enumerate(adapted.items()):
         estimates = [unknown] * len(adapted)
         if reference.estimate.value and reference.predicted_prevalence:
-            differences = signed_pe(prevalences, place, predicted)
-            # Sorted, which takes a quarter of the time of np.quantile and np.median.
-            low, high = np.sort(differences, axis=1)[:, ends].T.tolist()
-            medians = np.sort(np.abs(differences), axis=1)[:, middle].mean(axis=1)
+            differences = np.sort(signed_pe(prevalences, place, predicted), axis=1)
+            low, high = differences[:, ends].T.tolist()
+            medians = _median_sizes(differences)
             numbers = zip(medians.tolist(), low, high, strict=True)
             estimates = [holding(pe, *fold(low, high)) for pe, low, high in numbers]
         relative_to[other] = dict(zip(adapted, estimates, strict=True))
@@ -283,6 +283,19 @@ def expect_pe(
     return {
         (own, other): relative_to[other][own] for own, other in permutations(adapted, 2)
     }
+
+
+def _median_sizes(differences: np.ndarray) -> np.ndarray:
+    """Return the median of the absolute values of each row, which is sorted."""
+    n_draws = differences.shape[-1]
+    middle = []
+    for rank in ((n_draws - 1) // 2, n_draws // 2):
+        # The values of the smallest size lie side by side, and an end of theirs is the
+        # greatest of them.
+        first = differences[:, : n_draws - rank]
+        last = differences[:, rank:]
+        middle.append(np.maximum(-first, last).min(axis=1))
+    return np.mean(middle, axis=0)
 
 
 _ROUNDING = 1e-9

@@ -209,8 +209,8 @@ class Likelihood(NamedTuple):
 
 
 def noise_weights(
-    rho: np.ndarray | float, n_batch: float, n_positives: float, n_negatives: float
-) -> tuple[np.ndarray | float, np.ndarray | float]:
+    rho: Any, n_batch: Any, n_positives: Any, n_negatives: Any
+) -> tuple[Any, Any]:
     """Return how much the variances of the two classes count at a prevalence.
 
     These are w1 and w0 in the notes of `OneStepEMQ`.
