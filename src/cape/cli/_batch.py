@@ -113,9 +113,11 @@ def predict(
         batch = summarise(source.name, prediction.sha256, examination)
         findings = _findings(monitor_summary([batch], level=level, provenance={}))
     sample = "" if counts else options.to_paste("sample", model, file, csv, **kept)
+    for_page = output.as_json or output.report is not None
+    summary = batch_summary(examination, title=source.name, for_page=for_page)
     output.give_and_judge(
         "predict",
-        {**batch_summary(examination, title=source.name), "sample": sample},
+        {**summary, "sample": sample},
         partial(
             words.predicted, checked=came_back, sample=sample, verbose=output.verbose
         ),

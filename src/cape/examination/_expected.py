@@ -267,12 +267,11 @@ def expect_pe(
     unknown = Estimate(float("nan"), 0.0, float("inf"))
     places = np.arange(prevalences.shape[-1])
     ends = np.quantile(places, tails(level), method="inverted_cdf")
-    # Single precision is finer than the noise of draws, and is sorted in half the time.
-    prevalences = prevalences.astype(np.float32)
     relative_to = {}
     for place, (other, reference) in enumerate(adapted.items()):
         estimates = [unknown] * len(adapted)
         if reference.estimate.value and reference.predicted_prevalence:
+            # Sorted, which takes a quarter of the time of np.quantile and np.median.
             differences = np.sort(signed_pe(prevalences, place, predicted), axis=1)
             low, high = differences[:, ends].T.tolist()
             medians = _median_sizes(differences)

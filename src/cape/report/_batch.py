@@ -27,7 +27,9 @@ _MOST_GROUPS = 12
 """With more groups, rules take seconds to choose."""
 
 
-def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
+def batch_summary(
+    examination: Examination, *, title: str = "Batch", for_page: bool = True
+) -> Summary:
     """Summarise an examined batch.
 
     Parameters
@@ -36,6 +38,9 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
         From `cape.examine`.
     title : str, default="Batch"
         What the page calls the batch.
+    for_page : bool, default=True
+        Whether to tell all that a page shows. What it shows of every pair of groups
+        takes most of the time if groups are many, and a terminal does without.
 
     Returns
     -------
@@ -51,30 +56,33 @@ def batch_summary(examination: Examination, *, title: str = "Batch") -> Summary:
     ('March', 1000, 'use')
     """
     # Nothing is computed here that `examine` has computed; a summary only arranges.
-    content = examination.to_dict()
-    return {
+    rule = dict(examination.adaptation.rule)
+    columns = examination.columns.to_dict()
+    summary = {
         "kind": "batch",
         "title": title,
         "rows": examination.rows,
         "level": examination.level,
         "positive": _positive_label(examination),
         "drift": examination.adaptation.drift,
-        "rule": dict(examination.adaptation.rule),
-        "action": content["action"],
+        "rule": rule,
+        "action": examination.action.to_dict(),
         "verdict": batch_verdict(examination),
         "labels": _labels(examination),
-        "groups": _group_entries(examination, content["adaptation"]),
-        "shift_test": content["shift_test"],
-        "columns": {**content["columns"], "moved": _moved_columns(content["columns"])},
-        "expected": content["expected"],
-        "criteria": content["criteria"],
-        "aims": _aims(content["rule"], content["criteria"]),
+        "groups": _group_entries(examination),
+        "shift_test": examination.prior_shift.to_dict(),
+        "columns": {**columns, "moved": _moved_columns(columns)},
+        "aims": _aims(rule, examination),
         "frontiers": _rules(examination),
-        "histograms": _histograms(examination),
         "observed": _observed(examination),
         "compared": _compared(examination),
         "made": stamped(_provenance(examination)),
     }
+    if for_page:
+        summary["expected"] = examination.expected.to_dict()
+        summary["criteria"] = examination.criteria.to_dict()["criteria"]
+        summary["histograms"] = _histograms(examination)
+    return summary
 
 
 def _positive_label(examination: Examination) -> str:
@@ -84,10 +92,13 @@ def _positive_label(examination: Examination) -> str:
     return f"label {examination.clf.classes_[1]}"
 
 
-def _aims(rule: Summary, criteria: Sequence[Summary]) -> list[str]:
+def _aims(rule: Summary, examination: Examination) -> list[str]:
     """Say of each criterion that the rule aims at how likely its bound is met."""
-    entries = {entry["criterion"]: entry for entry in criteria}
     bounds = bounds_of(rule)
+    if not bounds:
+        return []
+    criteria = examination.criteria.to_dict()["criteria"]
+    entries = {entry["criterion"]: entry for entry in criteria}
     return [bound_sentence(entries[name], bound) for name, bound in bounds.items()]
 
 
@@ -107,15 +118,16 @@ def _rules(examination: Examination) -> Summary | None:
     return {"rules": entries}
 
 
-def _group_entries(examination: Examination, adapted: list[Summary]) -> list[Summary]:
+def _group_entries(examination: Examination) -> list[Summary]:
     """Return what was estimated, chosen and tested in each group."""
     entries = []
-    for entry, group in zip(adapted, examination.adaptation.groups, strict=True):
+    for group, adapted in examination.adaptation.groups.items():
         moved = examination.moved.groups[group]
         verdict = examination.verdict(group)
         entries.append(
             {
-                **entry,
+                "group": examination.names[group],
+                **strict_json(adapted.flat()),
                 # With the reason, which the adaptation alone does not know.
                 "verdict": verdict.word,
                 "verdict_text": verdict.text,
