@@ -249,13 +249,10 @@ class ScoreHistogram:
     @property
     def centres(self) -> np.ndarray:
         """Mean score of each cell, and the middle of each empty cell."""
-        left = np.append(0, self.edges)
-        right = np.append(self.edges, ONE)
-        centres = (left + right) / (2 * ONE)
+        bounds = np.concatenate([[0], self.edges, [ONE]])
+        centres = (bounds[:-1] + bounds[1:]) / (2 * ONE)
         occupied = self.counts > 0
-        sums = self.sums[occupied] / ONE
-        centres[occupied] = sums / self.counts[occupied]
-        return centres
+        return np.divide(self.sums / ONE, self.counts, out=centres, where=occupied)
 
     def above(self) -> np.ndarray:
         """Count the scores strictly above each cut.

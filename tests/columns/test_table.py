@@ -144,6 +144,20 @@ def test_weights_are_added_up():
     np.testing.assert_array_equal(ones.counts, CELLS.count(TABLE).counts)
 
 
+@pytest.mark.parametrize("X", [NEW, NEW[["number", "whole"]].to_numpy()])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_sets_of_rows_are_counted_as_each_by_itself(X, is_weighted):
+    random = np.random.default_rng(0)
+    cells = CELLS if X is NEW else TableCells.of(X)
+    parts = [np.sort(random.choice(len(NEW), n, replace=False)) for n in (30, 1, 0)]
+    weights = [random.random(len(part)) if is_weighted else None for part in parts]
+    counts = cells.count_each(X, parts, weights)
+    for part, worth, counted in zip(parts, weights, counts, strict=True):
+        rows = X.iloc[part] if X is NEW else X[part]
+        expected = cells.count(rows, worth).counts
+        np.testing.assert_allclose(counted, expected, rtol=1e-12)
+
+
 def column_of(name, values):
     """Count one column in its cells."""
     new = NEW.copy()

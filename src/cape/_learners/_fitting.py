@@ -73,10 +73,11 @@ def seeded_clone(estimator: Any, seed: int) -> Any:
     if not hasattr(model, "get_params"):
         return model
     random = np.random.RandomState(seed)
+    seeds = {}
     for name, value in sorted(model.get_params().items(), key=lambda item: item[0]):
         if name.split("__")[-1] == "random_state" and value is None:
-            model.set_params(**{name: random.randint(np.iinfo(np.int32).max)})
-    return model
+            seeds[name] = random.randint(np.iinfo(np.int32).max)
+    return model.set_params(**seeds)
 
 
 @dataclass(frozen=True)

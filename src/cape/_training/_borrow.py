@@ -330,18 +330,27 @@ def _fay_herriot(
     covariances : ndarray of shape (n_groups, 2, 2)
     """
     n_groups = len(means)
-    noise = np.diag((within / np.maximum(sizes, 1e-3)).ravel())
+    noise = (within / np.maximum(sizes, 1e-3))[..., None] * np.eye(2)
     beforehand = _PRIOR_VARIANCE * np.diag(within)
     between = [3 * beforehand for _ in designs]
     # A group that lies far out has a wider distribution: Student's t as a mixture.
     widths = np.ones(n_groups)
     intercepts = np.kron(np.ones((n_groups, 1)), np.eye(2))
     own = np.arange(n_groups)
+    spread = [np.kron(design, np.eye(2)) for design in designs]
     for _ in range(_STEPS):
-        prior = np.kron(np.diag(widths), between[0])
-        for design, variance in zip(designs[1:], between[1:], strict=True):
-            prior += np.kron(design @ design.T, variance)
-        precision = np.linalg.inv(prior + noise)
+        # Groups by themselves have blocks of two classes, which are inverted one by
+        # one; the levels of an attribute add a matrix of low rank (Woodbury 1950).
+        of_groups_alone = widths[:, None, None] * between[0]
+        prior = _block_diagonal(of_groups_alone)
+        precision = _block_diagonal(np.linalg.inv(of_groups_alone + noise))
+        for levels, variance in zip(spread[1:], between[1:], strict=True):
+            n_levels = levels.shape[1] // 2
+            of_levels = np.kron(np.eye(n_levels), variance)
+            prior += levels @ of_levels @ levels.T
+            gain = np.linalg.inv(of_levels) + levels.T @ precision @ levels
+            weighted_levels = levels.T @ precision
+            precision -= weighted_levels.T @ np.linalg.solve(gain, weighted_levels)
         weighted = intercepts.T @ precision
         of_centre = np.linalg.inv(weighted @ intercepts)
         centre = intercepts @ (of_centre @ (weighted @ means.ravel()))
@@ -377,6 +386,14 @@ def _fay_herriot(
     covariance = prior - prior @ precision @ prior + missed @ of_centre @ missed.T
     blocks = covariance.reshape(n_groups, 2, n_groups, 2)
     return (centre + prior @ pulls).reshape(n_groups, 2), blocks[own, :, own, :]
+
+
+def _block_diagonal(blocks: np.ndarray) -> np.ndarray:
+    """Return the matrix with blocks of shape (2, 2) on its diagonal."""
+    own = np.arange(len(blocks))
+    matrix = np.zeros((len(blocks), 2, len(blocks), 2))
+    matrix[own, :, own, :] = blocks
+    return matrix.reshape(2 * len(blocks), 2 * len(blocks))
 
 
 def _prevalences(tested: Sequence[TestedRows], enough: np.ndarray) -> np.ndarray:

@@ -709,15 +709,15 @@ def _with_columns(
     cells = TableCells.of(data.X, skipped)
     if cells is None:
         return models
-    counted = []
+    parts = []
+    is_positive = data.y == data.positive
     for _, rows in groups:
         positions = np.arange(len(data.y))[all_if_none(rows)]
-        is_positive = data.y[positions] == data.positive
-        counts = []
-        for of_class in (positions[is_positive], positions[~is_positive]):
-            table = take_rows(data.X, of_class)
-            counts.append(cells.count(table, data.worth_of(of_class)).counts)
-        positives, negatives = counts
+        parts.append(positions[is_positive[positions]])
+        parts.append(positions[~is_positive[positions]])
+    counts = cells.count_each(data.X, parts, [data.worth_of(part) for part in parts])
+    counted = []
+    for positives, negatives in zip(counts[::2], counts[1::2], strict=True):
         counted.append(TrainedColumns(cells, positives, negatives))
     of_groups = [
         columns

@@ -611,7 +611,10 @@ class Reservoir:
         by_class = part.groupby(self._columns, dropna=False, observed=True, sort=False)
         codes = by_class.ngroup().to_numpy()
         _, first_rows, codes = np.unique(codes, return_index=True, return_inverse=True)
-        numbers = [self._number_of_class(part, row) for row in first_rows]
+        keys = part[self._columns].iloc[first_rows].astype(object)
+        # NaN differs from itself, and would be a new class in each part.
+        keys = keys.where(keys.notna(), None)
+        numbers = [self._number_of(key) for key in keys.itertuples(False, None)]
         for number, size in zip(numbers, np.bincount(codes).tolist(), strict=True):
             self._sizes[number] += size
         classes = np.array(numbers, dtype=np.intp)[codes]
@@ -625,11 +628,8 @@ class Reservoir:
         if n_kept > limit or len(self._pieces) > _MAX_PIECES:
             self._keep_smallest([self._most] * len(self._sizes))
 
-    def _number_of_class(self, part: pd.DataFrame, row: int) -> int:
-        """Return the number of the class of a row, which may be a new one."""
-        values = part[self._columns].iloc[row].astype(object)
-        # NaN differs from itself, and would be a new class in each part.
-        key = tuple(values.where(values.notna(), None))
+    def _number_of(self, key: tuple[Hashable, ...]) -> int:
+        """Return the number of a class, which may be a new one."""
         if key not in self._classes:
             self._classes[key] = len(self._sizes)
             self._sizes.append(0)
