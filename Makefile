@@ -89,21 +89,34 @@ bench: $(STAMP)  ## speed and memory as ratios; installs mlquantify if absent; m
 	$(BIN)/python benchmarks/speed.py $(QUICK)
 
 AIF360 := Reweigh Meta-fair-sr Meta-fair-fdr CEOP-fpr CEOP-fnr CEOP-weighted ROC-spd ROC-aod ROC-eod
+# Cells run side by side: more threads in each would wait for each other.
+REPRODUCE := OMP_NUM_THREADS=1 $(BIN)/python -m cape_paper reproduce
+PAGE := $(BIN)/python -m cape_paper page
+INDEX := $(BIN)/python -m cape_paper index docs/results-*.md docs/nannyml.md docs/trust.md docs/performance.md --out docs/results.md
 
-results: $(STAMP)  ## the paper's experiments, real shifts and docs/results.md; an hour, and it can be stopped and started again
-	$(BIN)/python -m cape_paper reproduce synthetic
-	$(BIN)/python -m cape_paper reproduce compas
-	$(BIN)/python -m cape_paper reproduce compas --favourable negative --out results/compas-negative --seeds 5 --slow-seeds 1 $(AIF360:%=--method %)
-	$(BIN)/python -m cape_paper reproduce compas --features wide --out results/compas-wide --method CAPE-D --method CAPE-1 --method "CAPE default" --method Max_Acc
-	$(BIN)/python -m cape_paper reproduce meps
-	$(BIN)/python -m cape_paper reproduce shifts
-	$(BIN)/python -m cape_paper page results/synthetic results/compas results/compas-negative results/compas-wide results/meps results/shifts
+results: $(STAMP)  ## the paper's experiments, real shifts, quantifiers, small groups and docs/results*.md; it can be stopped and started again
+	@$(BIN)/python -c "import mlquantify" 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
+	$(REPRODUCE) synthetic
+	$(REPRODUCE) compas
+	$(REPRODUCE) compas --favourable negative --out results/compas-negative --seeds 3 --slow-seeds 1 $(AIF360:%=--method %)
+	$(REPRODUCE) compas --features wide --out results/compas-wide --seeds 5 --method CAPE-D --method CAPE-1 --method "CAPE default" --method Max_Acc
+	$(REPRODUCE) meps
+	$(REPRODUCE) shifts
+	$(REPRODUCE) quantifiers
+	$(REPRODUCE) small-groups
+	$(PAGE) results/synthetic results/compas results/meps results/compas-negative results/compas-wide --out docs/results-paper.md --title "The paper's experiments"
+	$(PAGE) results/shifts --out docs/results-shifts.md
+	$(PAGE) results/quantifiers --out docs/results-quantifiers.md
+	$(PAGE) results/small-groups --out docs/results-small-groups.md
+	$(INDEX)
 
 NANNYML := .venv-nannyml
 
-results-peers: $(STAMP) $(NANNYML)/.installed  ## the model as it is beside NannyML, in an environment of its own, and docs/nannyml.md; a quarter of an hour
-	$(BIN)/python -m cape_paper reproduce logged --nannyml $(NANNYML)/bin/python
-	$(BIN)/python -m cape_paper page results/logged --out docs/nannyml.md
+results-peers: $(STAMP) $(NANNYML)/.installed  ## the model as it is beside NannyML, in an environment of its own, and docs/nannyml.md
+	$(REPRODUCE) logged --nannyml $(NANNYML)/bin/python
+	$(PAGE) results/logged --out docs/nannyml.md
+	$(INDEX)
 
 # NannyML imports statsmodels and does not ask for it.
 $(NANNYML)/.installed:

@@ -35,6 +35,12 @@ _PACKAGES = (
 )
 """Packages that a result can depend on."""
 
+_ONLY_SHOW = (
+    *("claims.toml", "notes.toml", "_charts.py", "_claims.py", "_commands.py"),
+    *("_pages.py", "_tables.py", "_stamp.py"),
+)
+"""Files of `cape_paper` that no number of a cell depends on."""
+
 
 class Cell(NamedTuple):
     """One piece of work: a function of a module, and all that its result depends on."""
@@ -68,8 +74,8 @@ def run_cells(
     Returns
     -------
     list of dict
-        Results in the order of ``cells``, each with its ``seconds`` and the
-        ``warnings`` that were raised. The result of a cell that raised is
+        Results in the order of ``cells``, each with its ``seconds`` of processor time
+        and the ``warnings`` that were raised. The result of a cell that raised is
         ``{"error": ...}``; it is not kept, so the next run tries again.
 
     Examples
@@ -95,11 +101,15 @@ def run_cells(
 
 @cache
 def source_hash() -> str:
-    """Hash the source of `cape` and `cape_paper`: other code may give other numbers."""
+    """Hash the source that numbers depend on: other code may give other numbers.
+
+    It is that of `cape` and `cape_paper`, but for the modules that only show numbers.
+    """
     content = hashlib.sha256()
     for package in ("cape", "cape_paper"):
         for path in sorted(Path(str(files(package))).rglob("*")):
-            if path.suffix in (".py", ".json", ".toml"):
+            source = path.suffix in (".py", ".json", ".toml")
+            if source and path.name not in _ONLY_SHOW:
                 content.update(path.read_bytes())
     return content.hexdigest()
 
@@ -161,14 +171,22 @@ def _attempt(
 def _compute(
     work: Callable[..., Results], arguments: tuple[Any, ...], source: str
 ) -> Results:
-    """Do the work, and note the time that it took and its warnings.
+    """Do the work, and note its warnings and the processor time that it took.
 
     joblib keeps the result by these arguments; the source is there for that alone.
     """
-    start = time.monotonic()
+    start = _processor_seconds()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = work(*arguments)
     messages = [f"{entry.category.__name__}: {entry.message}" for entry in caught]
-    seconds = round(time.monotonic() - start, 3)
+    seconds = round(_processor_seconds() - start, 3)
     return {**result, "warnings": messages, "seconds": seconds}
+
+
+def _processor_seconds() -> float:
+    """Return the processor time of this process and of those that it waited for.
+
+    Whatever else the machine does, it is what the work costs.
+    """
+    return sum(os.times()[:4])

@@ -61,7 +61,7 @@ def save_pictures(results: Results, folder: Path) -> list[Path]:
         The files written. The pages of HTML open without a network.
     """
     charts: dict[str, Any]
-    if results["experiment"] == "logged":
+    if results["experiment"] in ("logged", "quantifiers", "small-groups"):
         charts = {}
     elif results["experiment"] == "shifts":
         charts = {"estimates": draw_estimates(frame_estimates(results))}
@@ -324,16 +324,19 @@ def draw_methods(frame: pd.DataFrame) -> alt.HConcatChart:
 
 
 def frame_estimates(results: Results) -> pd.DataFrame:
-    """Return estimate (of the first configuration), truth and training of each shift.
+    """Return CAPE's estimate, truth and training share of each shift, all later rows.
 
-    A case in which the configuration failed has no estimate.
+    A case that failed has no estimate.
     """
-    first = results["configurations"][0]
+    estimates = {}
+    for row in results["records"]:
+        if (row["method"], row["size"]) == ("CAPE", "all"):
+            estimates[row["case"], row["group"]] = row
     rows = []
     for entry in results["shifts"]:
         shift = f"{entry['case']}, {entry['group']}"
         rows.append([shift, "training", entry["prevalence_train"], None, None])
-        row = entry[first]
+        row = estimates.get((entry["case"], entry["group"]))
         if row is not None:
             rows.append([shift, "estimate", row["estimate"], row["low"], row["high"]])
         # Last, so that no mark hides the truth.

@@ -3,10 +3,12 @@
 - ``reproduce synthetic`` runs Table 1, the figure and Theorem 3;
 - ``reproduce compas`` and ``reproduce meps`` run the quantifier table and the results
   table on the two real data sets;
-- ``reproduce shifts`` runs CAPE on real shifts over time;
+- ``reproduce shifts`` runs CAPE on real shifts over time, beside QuaPy;
+- ``reproduce quantifiers`` compares all quantifiers, and ``reproduce small-groups`` the
+  ways to treat small groups;
 - ``reproduce logged`` takes a model as it is on these shifts, beside NannyML;
 - ``compare`` runs the results table on two tables of any columns;
-- ``page`` puts the pages of finished runs together.
+- ``page`` puts finished runs on a page, and ``index`` lists pages.
 
 A run keeps its finished cells in ``cells`` below ``--out``; started again with the same
 options it goes on from there.
@@ -30,9 +32,18 @@ from rich.progress import Progress
 from cape_paper._charts import save_pictures
 from cape_paper._comparison import compare_methods
 from cape_paper._logged import run_logged
-from cape_paper._pages import what_is_missing, write_page, write_results
+from cape_paper._methods import BESIDE_PRINT
+from cape_paper._pages import (
+    verdicts_of,
+    what_is_missing,
+    write_index,
+    write_page,
+    write_results,
+)
 from cape_paper._problem import compas_problem, meps_problem, table_problem
+from cape_paper._quantifiers import run_quantifiers
 from cape_paper._shifts import run_shifts
+from cape_paper._small_groups import run_small_groups
 from cape_paper._synthetic import run_synthetic
 from cape_paper._tables import results_tables
 
@@ -71,7 +82,7 @@ Favourable = Annotated[
 ]
 Methods = Annotated[
     list[str] | None,
-    typer.Option("--method", help="Only these methods (repeat it); default all."),
+    typer.Option("--method", help="Only these methods (repeat it)."),
 ]
 Learner = Annotated[
     str,
@@ -87,6 +98,7 @@ Cases = Annotated[
         "default all whose files are here or can be downloaded.",
     ),
 ]
+Draws = Annotated[int, typer.Option(min=1, help="Batches of each size.")]
 Data = Annotated[
     Path | None, typer.Option(help="Folder of data; default CAPE_DATA, or a cache.")
 ]
@@ -128,7 +140,7 @@ def synthetic(
     out: Out = Path("results/synthetic"),
     repetitions: Annotated[
         int, typer.Option(min=1, help="Repetitions; each draws its own data.")
-    ] = 20,
+    ] = 10,
     rows: Annotated[int, typer.Option(min=100, help="Training rows.")] = 50_000,
     test_rows: Annotated[
         int, typer.Option(min=100, help="Rows of each test batch.")
@@ -169,8 +181,8 @@ def compas(
             "charges, chosen by looking at printed numbers."
         ),
     ] = "narrow",
-    seeds: Seeds = 20,
-    slow_seeds: SlowSeeds = 5,
+    seeds: Seeds = 10,
+    slow_seeds: SlowSeeds = 2,
     first_seed: FirstSeed = 0,
     favourable: Favourable = "positive",
     method: Methods = None,
@@ -183,7 +195,7 @@ def compas(
     Example: python -m cape_paper reproduce compas --seeds 5
     """
     problem = compas_problem(data, features=features)
-    options = (method or None, seeds, slow_seeds, learner, favourable)
+    options = (method or BESIDE_PRINT, seeds, slow_seeds, learner, favourable)
     run = partial(compare_methods, problem, *options, first_seed=first_seed)
     _run_and_show(run, out, jobs=jobs)
 
@@ -191,8 +203,8 @@ def compas(
 @reproduce.command()
 def meps(
     out: Out = Path("results/meps"),
-    # MEPS has many more rows: with as many seeds as COMPAS it would take hours.
-    seeds: Seeds = 5,
+    # MEPS has many more rows than COMPAS.
+    seeds: Seeds = 3,
     slow_seeds: SlowSeeds = 1,
     first_seed: FirstSeed = 0,
     favourable: Favourable = "positive",
@@ -205,7 +217,7 @@ def meps(
 
     Example: python -m cape_paper reproduce meps --seeds 5
     """
-    options = (method or None, seeds, slow_seeds, learner, favourable)
+    options = (method or BESIDE_PRINT, seeds, slow_seeds, learner, favourable)
     run = partial(compare_methods, meps_problem(data), *options, first_seed=first_seed)
     _run_and_show(run, out, jobs=jobs)
 
@@ -214,18 +226,58 @@ def meps(
 def shifts(
     out: Out = Path("results/shifts"),
     case: Cases = None,
-    seeds: Seeds = 3,
+    seeds: Seeds = 1,
+    draws: Draws = 10,
     first_seed: FirstSeed = 0,
     data: Data = None,
     jobs: Jobs = _CORES,
 ) -> None:
     """Real shifts over time: estimates, intervals, PD and PE, beside the truth.
 
-    Example: python -m cape_paper reproduce shifts --case compas --seeds 1
+    Example: python -m cape_paper reproduce shifts --case compas --draws 2
     """
     run = partial(
-        run_shifts, case or None, seeds=seeds, first_seed=first_seed, data_home=data
+        run_shifts,
+        case or None,
+        seeds=seeds,
+        draws=draws,
+        first_seed=first_seed,
+        data_home=data,
     )
+    _run_and_show(run, out, jobs=jobs)
+
+
+@reproduce.command()
+def quantifiers(
+    out: Out = Path("results/quantifiers"),
+    case: Cases = None,
+    seeds: Seeds = 1,
+    draws: Draws = 5,
+    data: Data = None,
+    jobs: Jobs = _CORES,
+) -> None:
+    """All quantifiers, QuaPy's and mlquantify's, on pure and on real shifts.
+
+    Example: python -m cape_paper reproduce quantifiers --case compas --draws 2
+    """
+    run = partial(
+        run_quantifiers, case or None, seeds=seeds, draws=draws, data_home=data
+    )
+    _run_and_show(run, out, jobs=jobs)
+
+
+@reproduce.command(name="small-groups")
+def small_groups(
+    out: Out = Path("results/small-groups"),
+    seeds: Seeds = 3,
+    data: Data = None,
+    jobs: Jobs = _CORES,
+) -> None:
+    """Forty small groups: borrowing, alone, and pooled.
+
+    Example: python -m cape_paper reproduce small-groups --seeds 1
+    """
+    run = partial(run_small_groups, seeds=seeds, data_home=data)
     _run_and_show(run, out, jobs=jobs)
 
 
@@ -237,7 +289,7 @@ def logged(
         Path | None,
         typer.Option(help="Python of an environment with NannyML; default without."),
     ] = None,
-    seeds: Seeds = 3,
+    seeds: Seeds = 1,
     data: Data = None,
     jobs: Jobs = _CORES,
 ) -> None:
@@ -326,13 +378,30 @@ def page(
         list[Path],
         typer.Argument(help="Folders of finished runs, in the order of the page."),
     ],
-    out: Annotated[Path, typer.Option(help="The page.")] = Path("docs/results.md"),
+    out: Annotated[Path, typer.Option(help="The page.")],
+    title: Annotated[
+        str | None, typer.Option(help="Its title; default that of the first run.")
+    ] = None,
 ) -> None:
-    """One page of several runs, with their pictures beside it in images/.
+    """One page of runs, with the verdict first, and its pictures in images/.
 
-    Example: python -m cape_paper page results/synthetic results/compas
+    Example: python -m cape_paper page results/shifts --out docs/results-shifts.md
     """
-    write_page(folders, out)
+    write_page(folders, out, title=title)
+
+
+@app.command()
+def index(
+    pages: Annotated[
+        list[Path], typer.Argument(help="Pages, in the order of the list.")
+    ],
+    out: Annotated[Path, typer.Option(help="The page that lists them.")],
+) -> None:
+    """List pages with the first sentence of each.
+
+    Example: python -m cape_paper index docs/results-shifts.md --out docs/results.md
+    """
+    write_index(pages, out)
 
 
 def _read_table(path: Path, group: list[str], dialect: dict[str, str]) -> pd.DataFrame:
@@ -390,7 +459,7 @@ def _run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) -
         narrow = table.rename(columns=lambda name: name.replace(" ", "\n", 1))
         text = narrow.to_markdown(index=False, tablefmt="simple", disable_numparse=True)
         typer.echo(f"\n{title}\n\n{text}")
-    for verdict in results.get("verdicts", []):
+    for verdict in verdicts_of(results):
         answer = "yes" if verdict["holds"] else "no"
         typer.echo(f"{answer}: {verdict['claim']} ({verdict['detail']})")
     for sentence in what_is_missing(results):

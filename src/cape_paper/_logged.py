@@ -33,22 +33,6 @@ LEARNERS = {
 }
 RATES = ("accuracy", "fnr", "fpr")
 
-_NOTES = (
-    "Cases are those of real shifts over time. A model, boosting or logistic "
-    "regression, is trained on half of the earlier rows, with the group among its "
-    "features. The other half, with labels, is the reference table, and the later "
-    "rows are a batch without labels. Decisions at the cut 1/2 are kept.",
-    "CAPE is cape.Scores with its default parameters. NannyML is its CBPE, fitted on "
-    "the reference rows of a group, with the batch as one chunk; FNR and FPR are those "
-    "of its recall and specificity, and its interval is its confidence band. "
-    "Reference keeps the rates of the reference table.",
-    "Constants of CAPE, of its prior and of how far rates move, were chosen on these "
-    "same cases, and NannyML's were not: the comparison flatters CAPE.",
-    "A cell is a case, a group and a learner. Errors are distances between what is "
-    "expected and what the labels say, in the mean over cells; ± is the standard error "
-    "of that mean over cases, since cells of a case err alike.",
-)
-
 
 def run_logged(
     cases: Sequence[str] | None = None,
@@ -122,10 +106,8 @@ def run_logged(
     return {
         "experiment": "logged",
         "title": "The model as it is",
-        "notes": list(_NOTES),
         "seeds": seeds,
         "verdicts": _verdicts(summary),
-        "verdict_title": "In short",
         "summary": summary,
         "cases": _by_case(frame) if rows else [],
         "skipped": skipped,

@@ -121,6 +121,11 @@ METHODS: dict[str, Method] = {
 }
 """The rows of the paper's table and of ours, in order, under the paper's names."""
 
+BESIDE_PRINT = [name for name in METHODS if "rule" not in METHODS[name].settings]
+"""What a reproduction runs unless it is told otherwise: without rules that the paper
+does not have, and without AD, which needs TensorFlow."""
+BESIDE_PRINT.remove("AD")
+
 
 def make_method(
     name: str, learner: Any, *, seed: int = 0, favourable: str = "positive"

@@ -8,23 +8,23 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tomllib
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 
 import pandas as pd
 
 from cape_paper._cells import Results
-from cape_paper._stamp import stamp
+from cape_paper._claims import headline, shift_verdicts
+from cape_paper._stamp import STAMP, stamp
 from cape_paper._tables import results_tables
 
-_INTRODUCTION = """# Results
+_NOTES = tomllib.loads(files("cape_paper").joinpath("notes.toml").read_text("utf-8"))
+_INDEX = """# Results
 
-The experiments of A. Biswas and S. Mukherjee, *Ensuring Fairness under Prior
-Probability Shifts*, run with this library: our numbers, the printed ones ("print"),
-and those of the classifiers that people would use instead. The last section has real
-shifts over time, which the paper does not have. The commands below made the runs, and
-`python -m cape_paper page` made this page of them (`make results` does all of it); no
-number in it is typed in.
+What was measured, with the verdict of each page. `make results`, `make results-peers`
+and `make bench` run today's code and write these pages; no number is typed in.
 """
 
 
@@ -89,16 +89,19 @@ def _latex(title: str, table: pd.DataFrame) -> str:
     )
 
 
-def write_page(folders: Sequence[Path], page: Path) -> Path:
-    """Make one page of several finished runs.
+def write_page(
+    folders: Sequence[Path], page: Path, *, title: str | None = None
+) -> Path:
+    """Make one page of one or several finished runs, with the verdicts first.
 
     Parameters
     ----------
     folders : sequence of Path
         Folders with a ``results.json`` of `write_results`, in the order of the page.
     page : Path
-        The page; pictures are copied to ``images`` beside it. A page of the model as it
-        is alone has that title, and no introduction.
+        The page; pictures are copied to ``images`` beside it.
+    title : str, default=None
+        Title of the page; None is that of the first run.
 
     Returns
     -------
@@ -121,18 +124,21 @@ def write_page(folders: Sequence[Path], page: Path) -> Path:
     if len({folder.name for folder in folders}) < len(folders):
         names = ", ".join(map(str, folders))
         raise ValueError(f"folders must have distinct names, got {names}.")
+    runs = []
     for folder in folders:
         if not (folder / "results.json").is_file():
             raise FileNotFoundError(
                 f"{folder} has no results.json: name folders of finished runs."
             )
+        content = (folder / "results.json").read_text(encoding="utf-8")
+        runs.append(json.loads(content))
     # Beside the page, so that links work wherever the folder is moved.
     images = page.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
-    parts = [_INTRODUCTION]
-    for folder in folders:
-        content = (folder / "results.json").read_text(encoding="utf-8")
-        results = json.loads(content)
+    sentences = [headline(results) for results in runs]
+    found = " ".join(sentence for sentence in sentences if sentence)
+    parts = [f"# {title or runs[0]['title']}", f"**{found}**"]
+    for folder, results in zip(folders, runs, strict=True):
         links = []
         for picture in sorted(folder.glob(f"{results['experiment']}-*.png")):
             # Two runs of one experiment have pictures of one name: the folder tells
@@ -140,22 +146,71 @@ def write_page(folders: Sequence[Path], page: Path) -> Path:
             what = picture.name.removeprefix(f"{results['experiment']}-")
             shutil.copyfile(picture, images / f"{folder.name}-{what}")
             links.append(f"images/{folder.name}-{what}")
-        parts.append(results_markdown(results, pictures=links))
-    text = "\n".join(parts)
-    if len(folders) == 1 and results["experiment"] == "logged":
-        # Headings one level up: the title of the run is that of the page.
-        text = re.sub("^#(?=#)", "", parts[1], flags=re.MULTILINE)
-    page.write_text(text, encoding="utf-8")
+        section = results_markdown(results, pictures=links)
+        if len(runs) == 1:
+            # The title of the run is that of the page, and its sections go up.
+            section = section.partition("\n\n")[2]
+            section = re.sub("^#(?=##)", "", section, flags=re.MULTILINE)
+        parts.append(section)
+    page.write_text("\n\n".join(parts), encoding="utf-8")
     return page
 
 
+def write_index(pages: Sequence[Path], index: Path) -> Path:
+    r"""List pages, each with its first sentence and its stamp.
+
+    Parameters
+    ----------
+    pages : sequence of Path
+        Pages that begin with a title and a paragraph in bold, as `write_page` makes
+        them; of other pages the title alone is shown.
+    index : Path
+        The page that lists them, in the same folder.
+
+    Returns
+    -------
+    Path
+        The index.
+
+    Examples
+    --------
+    >>> page = folder / "speed.md"
+    >>> _ = page.write_text("# Speed\n\n**Fast enough.**\n", encoding="utf-8")
+    >>> print(write_index([page], folder / "results.md").read_text().splitlines()[-1])
+    - [Speed](speed.md). Fast enough.
+    """
+    lines = [_INDEX, "```{toctree}", ":hidden:", ""]
+    lines += [page.stem for page in pages]
+    lines += ["```", ""]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        title, _, content = text.removeprefix("# ").partition("\n")
+        line = f"- [{title}]({page.name})."
+        verdict = re.match(r"\s*\*\*(.+?)\*\*", content, flags=re.DOTALL)
+        if verdict:
+            line += f" {verdict[1]}"
+        stamps = dict.fromkeys(re.findall(STAMP, content))
+        if stamps:
+            line += f" {' '.join(stamps)}"
+        lines.append(line)
+    index.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return index
+
+
+def verdicts_of(results: Results) -> list[Results]:
+    """Return the claims that a run is judged by, and whether they hold."""
+    if results["experiment"] == "shifts":
+        return shift_verdicts(results)
+    return results.get("verdicts", [])
+
+
 def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
-    """Make the page of a run: how it was made, verdicts, tables and pictures.
+    """Make the section of a run: verdicts, tables, pictures, how it was measured.
 
     Parameters
     ----------
     results : dict
-        From `run_synthetic`, `compare_methods` or `run_shifts`.
+        From any of the runs.
     pictures : sequence of str, default=()
         Links to pictures; those that are not PNG are left out.
 
@@ -168,31 +223,28 @@ def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
     if results.get("favourable") == "negative":
         title += ", AIF360 told that the negative label is the favourable one"
     parts = [f"## {title}"]
-    notes = "\n".join(f"- {note}" for note in results.get("notes", []))
     claims = []
-    for verdict in results.get("verdicts", []):
+    for verdict in verdicts_of(results):
         # In bold, so that a claim which failed is not overlooked.
         answer = "yes" if verdict["holds"] else "**no**"
         claims.append(f"{answer}: {verdict['claim']} ({verdict['detail']})")
-    warned = []
-    for row in results.get("rows", []):
-        warned += [f"{row['method']}: {text}" for text in row.get("warnings", [])]
-    verdicts = _bullets(results.get("verdict_title", "Against print"), claims)
-    opening = [_provenance(results), notes]
-    if "verdict_title" in results:
-        parts += [verdicts, "### How it was measured", *opening]
-    else:
-        parts += [*opening, verdicts]
-    parts.append(_bullets("What is missing", what_is_missing(results)))
+    parts.append(_bullets("What holds", claims))
     reasons = results.get("reasons", [])
     parts.append(_bullets("Where we differ from print, and why", reasons))
+    parts.append(_bullets("What is missing", what_is_missing(results)))
     for heading, table in results_tables(results).items():
         parts.append(f"### {heading}\n\n{_markdown(table)}")
-    parts.append(_bullets("What the methods warned of", warned))
     for link in pictures:
         # Pages with a picture that can be explored lie beside the PNG.
         if link.endswith(".png"):
             parts.append(f"![{Path(link).stem}]({link})")
+    notes = [*_NOTES.get(results["experiment"], []), *results.get("notes", [])]
+    parts += ["### How it was measured", _provenance(results)]
+    parts.append("\n".join(f"- {note}" for note in notes))
+    warned = []
+    for row in results.get("rows", []):
+        warned += [f"{row['method']}: {text}" for text in row.get("warnings", [])]
+    parts.append(_bullets("What the methods warned of", warned))
     # Markdown separates paragraphs by an empty line; parts without content have none.
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -229,7 +281,9 @@ def _provenance(results: Results) -> str:
     The load says whether anything else was running, which the seconds depend on.
     """
     command = results.get("command", "cape_paper")
-    cost = f"{results['cells']} cells, {results['cell_seconds']:.0f} s of work"
+    cost = (
+        f"{results['cells']} cells, {results['cell_seconds']:.0f} s of processor time"
+    )
     load = "unknown" if results["load"] is None else results["load"]
     versions = [f"{name} {version}" for name, version in results["versions"].items()]
     return (
@@ -252,15 +306,12 @@ def _settings(results: Results) -> str:
             f"Learner: {results['learner']}. {results['n_train']} training rows, "
             f"{results['n_test']} rows a test batch."
         )
-    if results["experiment"] == "shifts":
-        return (
-            f"Seeds: {results['seeds']}; numbers are means over them. An interval "
-            "holds if the true share of positives lies in it."
-        )
     if results["experiment"] == "logged":
         return (
             f"Seeds: {results['seeds']}, each with other halves of the training rows."
         )
+    if "records" in results:
+        return f"Seeds: {results['seeds']}; batches of each size: {results['draws']}."
     learner = results["learner"]
     # scikit-learn breaks the text of a pipeline into aligned lines.
     text = " ".join(learner["repr"].split())

@@ -300,10 +300,10 @@ def _read_case(name: str, data_home: Any) -> Problem:
     case = CASES[name]
     if "compas" in case:
         return fetched_compas(name, case["compas"], data_home)
-    folder = _data_folder(data_home)
+    folder = data_folder(data_home)
     tables = []
     for path in case["files"]:
-        tables.append(_read_table(path, folder))
+        tables.append(read_table(path, folder))
     train, test = tables
     dropped = {*case["drop"], *case.get("last", ())}
     shared = [column for column in train if column in test and column not in dropped]
@@ -338,14 +338,14 @@ def _select(
     return rows[features].reset_index(drop=True), positive, groups
 
 
-def _data_folder(data_home: Any) -> Path:
+def data_folder(data_home: Any) -> Path:
     """Return the folder of data, as `cape.datasets.fetch_compas` finds it."""
     cache = Path.home() / ".cache" / "cape"
     folder = data_home or os.environ.get("CAPE_DATA") or cache
     return Path(folder).expanduser()
 
 
-def _read_table(path: str, folder: Path) -> pd.DataFrame:
+def read_table(path: str, folder: Path) -> pd.DataFrame:
     """Read a file of the folder of data, verified; MEPS in the variant that is here."""
     if path in _PANELS and _meps_variant(folder) is _TABLE["meps"]["survey"]:
         return _read_survey(folder, *_PANELS[path])

@@ -10,6 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 _ANSWERS = Path(__file__).parents[2] / "tests" / "golden" / "answers.json"
+STAMP = r"Measured on \S+ with cape-fair \S+, defaults `\w+`\."
+"""Finds the stamps of a page."""
+
 _OF_DEFAULTS = ("paper", "defaults", "labels")
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from cape_paper._cells import Results
 from cape_paper._comparison import DIFFERENCES, PARITY
+from cape_paper._records import over_cases
 
 PAPER_NAMES = {"CAPE-D": "CAPE", "Max_Acc": "Max_Acc"}
 """How the paper's Table 1 calls our methods; it does not have our default."""
@@ -53,17 +54,6 @@ _THEOREM_COLUMNS = {
     "our_bound": "our bound",
     "within_our_bound": "PD within ours",
 }
-_SUMMARY_COLUMNS = {
-    "cells": "cells",
-    "error": "error mean",
-    "error_90": "error 90 %",
-    "holds": "interval holds",
-    "width": "interval width",
-    "pd": "PD mean",
-    "pe": "PE median",
-    "worse": "PD worse",
-}
-
 Tables = dict[str, pd.DataFrame]
 """Tables of text by their titles."""
 
@@ -84,6 +74,8 @@ def results_tables(results: Results) -> Tables:
     makers = {
         "synthetic": _synthetic_tables,
         "shifts": _shift_tables,
+        "quantifiers": _quantifier_tables,
+        "small-groups": _small_group_tables,
         "logged": _logged_tables,
     }
     return makers.get(results["experiment"], _comparison_tables)(results)
@@ -309,67 +301,146 @@ def _table_1(results: Results) -> pd.DataFrame:
     return _table(lines, {"rho": "rho 0, 1", "method": "method", **_TABLE_1_COLUMNS})
 
 
+def _with_spread(means: pd.DataFrame) -> pd.Series:
+    """Format means with their standard errors, which one case does not have."""
+    mean = means["mean"].map(number)
+    spread = " ± " + means["sem"].map(number)
+    return mean + spread.where(means["sem"].notna(), "")
+
+
+def _pivoted(means: pd.Series, column: str) -> pd.DataFrame:
+    """Spread the values of one key over columns, and make the others columns, too."""
+    table = means.unstack(column, sort=False).fillna("").reset_index()
+    return table.rename_axis(columns=None).map(number)
+
+
+def _error_table(records: Sequence[Results], keys: list[str]) -> pd.DataFrame:
+    """Show mean errors by the size of the batch."""
+    means = over_cases(records, [*keys, "size"], "error")
+    return _pivoted(_with_spread(means), "size")
+
+
+def _interval_table(records: Sequence[Results], keys: list[str]) -> pd.DataFrame:
+    """Show how often intervals hold, and how wide they are, by size of the batch."""
+    columns = {}
+    for column in ("holds", "width"):
+        means = over_cases(records, [*keys, "size"], column)["mean"]
+        for size, values in means.unstack("size", sort=False).items():
+            columns[f"{column}, {size}"] = values
+    return pd.DataFrame(columns).reset_index().map(number)
+
+
 def _shift_tables(results: Results) -> Tables:
     """Make the tables of a run on real shifts."""
-    first, *remaining = results["configurations"]
-    lines = []
-    for entry in results["shifts"]:
-        line = {
-            "case": f"{entry['case']}, {entry['group']}",
-            "train": entry["prevalence_train"],
-            "truth": entry["prevalence_test"],
-        }
-        for name in results["configurations"]:
-            # None if the configuration failed.
-            row = entry[name]
-            for key in ("estimate", "pd", "pe"):
-                line[f"{key} {name}"] = "failed" if row is None else row[key]
-            if name == first:
-                line |= _first_columns(row, results["seeds"])
-        lines.append(line)
-    case = {"case": "case, group"}
-    estimates = {f"estimate {name}": name for name in results["configurations"]}
-    intervals = case | {"train": "train", "truth": "truth", f"estimate {first}": first}
-    for key in ("low", "high", "holds", "verdict"):
-        intervals[key] = key
-    fairness = dict(case)
-    for key in ("pd", "pe"):
-        heading = key.upper()
-        fairness |= {
-            f"{key} {first}": f"{heading} {first}",
-            f"max_acc_{key}": f"{heading} Max_Acc",
-        }
-        for name in remaining:
-            fairness[f"{key} {name}"] = f"{heading} {name}"
-    everything = case | {"truth": "truth"} | estimates
-    everything |= {"mean_score": "mean score", "train": "train"}
-    title = f"Share of positives: the truth, and what {first} says (95 % interval)"
+    records = results["records"]
+    with_labels = ("CAPE, labels", "labels alone")
+    unlabelled = [row for row in records if row["method"] not in with_labels]
+    of_cape = [row for row in unlabelled if row["method"] == "CAPE"]
+    means = over_cases(unlabelled, ["size", "verdict", "method"], "error")
+    by_verdict = _pivoted(means["mean"].map(number), "method")
+    batches = means.xs("CAPE", level="method")["batches"].to_numpy()
+    by_verdict.insert(2, "batches", [str(count) for count in batches])
+    at_all = [row for row in records if row["size"] == "all"]
+    labelled = [row for row in at_all if row["method"] in ("CAPE", *with_labels)]
+    labels = _with_spread(over_cases(labelled, ["method"], "error")).to_frame("error")
+    for column in ("holds", "width"):
+        labels[column] = over_cases(labelled, ["method"], column)["mean"].map(number)
     tables = {
-        title: _table(lines, intervals),
-        "Share of positives: all estimates": _table(lines, everything),
-        "Prevalence difference and proportional equality": _table(lines, fairness),
+        "Mean error, by rows of each group in the batch": _error_table(
+            unlabelled, ["method"]
+        ),
+        "Mean error, by rows of each group and CAPE's verdict": by_verdict,
+        "95 % intervals: how often they hold, and their width": _interval_table(
+            unlabelled, ["method"]
+        ),
+        "95 % intervals of CAPE, by its verdict": _interval_table(of_cape, ["verdict"]),
+        "All later rows, and 100 labels of each group": labels.reset_index(),
     }
-    for cases in dict.fromkeys(row["cases"] for row in results["summary"]):
-        of_cases = [row for row in results["summary"] if row["cases"] == cases]
-        # A method has no value where it claims nothing.
-        columns = {"method": "method", **_SUMMARY_COLUMNS}
-        tables[f"Summary, {cases}"] = _table(of_cases, columns)
+    tables |= _case_tables(results)
+    for table in tables.values():
+        if "verdict" in table:
+            table["verdict"] = table["verdict"].str.replace("_", " ")
     return tables
 
 
-def _first_columns(row: Results | None, seeds: int) -> Results:
-    """Show what the first configuration says beside its estimate."""
-    keys = ("low", "high", "mean_score", "max_acc_pd", "max_acc_pe")
-    if row is None:
-        return dict.fromkeys((*keys, "holds", "verdict"), "failed")
-    times = round(row["holds"] * seeds)
-    # In how many seeds the interval holds the truth.
-    answers = {seeds: "yes", 0: "no"}
+def _case_tables(results: Results) -> Tables:
+    """Show each case and group, with all later rows as the batch."""
+    lines = []
+    for entry in results["shifts"]:
+        place = (entry["case"], entry["group"])
+        line = {
+            "case": ", ".join(place),
+            "train": entry["prevalence_train"],
+            "truth": entry["prevalence_test"],
+        }
+        for row in results["records"]:
+            if (row["case"], row["group"], row["size"]) != (*place, "all"):
+                continue
+            line[row["method"]] = row["estimate"]
+            if row["method"] == "CAPE":
+                kept = ("low", "high", "holds", "verdict")
+                line |= {key: row[key] for key in kept}
+        for row in results["decisions"]:
+            if (row["case"], row["group"]) == place:
+                line[f"PD {row['method']}"] = row["pd"]
+                line[f"PE {row['method']}"] = row.get("pe")
+        lines.append(line)
+    case = {"case": "case, group"}
+    shares = [*case, "train", "truth", "CAPE"]
+    methods = dict.fromkeys(row["method"] for row in results["records"])
+    estimated = [name for name in methods if "label" not in name]
+    estimated.remove("last year's share")
+    decided = []
+    for metric in ("PD", "PE"):
+        decided += [f"{metric} {name}" for name in ("CAPE", "paper", "Max_Acc")]
+
+    def columns(names: Sequence[str]) -> dict[str, str]:
+        return {name: name for name in names} | case
+
+    intervals = columns([*shares, "low", "high", "holds", "verdict"])
     return {
-        **{key: row[key] for key in keys},
-        "holds": answers.get(times, f"{times} of {seeds}"),
-        "verdict": row["verdict"].replace("_", " "),
+        "Share of positives in all later rows, and what CAPE says": _table(
+            lines, intervals
+        ),
+        "Share of positives in all later rows: all estimates": _table(
+            lines, columns([*case, "truth", *estimated, "train"])
+        ),
+        "Prevalence difference and proportional equality, all later rows": _table(
+            lines, columns([*case, *decided])
+        ),
     }
+
+
+_KINDS = {
+    "pure": "Pure prior shift",
+    "real": "Real shifts",
+    "alike": "Prior shift, groups move alike",
+    "apart": "Prior shift, each group moves its own way",
+}
+
+
+def _quantifier_tables(results: Results) -> Tables:
+    """Make the tables of quantifiers: one for each kind of shift."""
+    tables = {}
+    for kind in ("pure", "real"):
+        of_kind = [row for row in results["records"] if row["kind"] == kind]
+        title = f"{_KINDS[kind]}: mean error, by rows of each group in the batch"
+        tables[title] = _error_table(of_kind, ["method"])
+    return tables
+
+
+def _small_group_tables(results: Results) -> Tables:
+    """Make the tables of small groups: errors, then intervals, by kind of shift."""
+    tables = {}
+    for kind in ("real", "alike", "apart"):
+        of_kind = [row for row in results["records"] if row["kind"] == kind]
+        of_kind.sort(key=lambda row: row["rows"])
+        title = f"{_KINDS[kind]}: mean error, by rows of each group in the batch"
+        tables[title] = _error_table(of_kind, ["rows", "method"])
+        title = f"{_KINDS[kind]}: how often 95 % intervals hold, and their width"
+        tables[title] = _interval_table(of_kind, ["rows", "method"])
+    renamed = {"rows": "training rows"}
+    return {title: table.rename(columns=renamed) for title, table in tables.items()}
 
 
 def _logged_tables(results: Results) -> Tables:

@@ -127,28 +127,6 @@ def invented_synthetic(pairs=((0.1, 0.1), (0.5, 0.3)), **changes):
     }
 
 
-def invented_shift(case, group, shift, failed=()):
-    """An entry of a case and group; numbers of configurations differ by ``shift``."""
-    entry = {
-        "case": case,
-        "group": group,
-        "rows_train": 100,
-        "rows_test": 50,
-        "prevalence_train": 0.301,
-        "prevalence_test": 0.402,
-    }
-    for place, name in enumerate(("CAPE", "paper")):
-        start = shift + place / 5
-        names = ["estimate", "low", "high", "error", "mean_score", "pd"]
-        names += ["max_acc_pd", "max_acc_pe"]
-        row = {key: 0.11 + start + i / 100 for i, key in enumerate(names)}
-        rest = {"width": 0.01, "holds": 0.5, "pe": None, "verdict": "some_drift"}
-        entry[name] = {**row, **rest}
-        if name in failed:
-            entry[name] = None
-    return entry
-
-
 def invented_logged(**changes):
     """A finished run on logged decisions."""
     row = {"learner": "both", "rate": "fnr", "error": 0.21, "spread": 0.01}
@@ -159,7 +137,6 @@ def invented_logged(**changes):
         "notes": ["Decisions are kept."],
         "seeds": 2,
         "verdicts": [{"claim": "all is well", "holds": False, "detail": "1 of 2"}],
-        "verdict_title": "In short",
         "summary": [
             {**row, "method": "CAPE", "holds": 0.23, "width": 0.24},
             {**row, "method": "reference"},
@@ -171,29 +148,86 @@ def invented_logged(**changes):
     }
 
 
+def invented_records(case, place):
+    """Records of a case with one group; errors grow with ``place`` and the method."""
+    names = ["CAPE", "paper", "one-step", "mean score", "last year's share"]
+    names += ["KDEyML", "EMQ", "PACC"]
+    records = []
+    for size in ("all", "30"):
+        for step, method in enumerate(names):
+            key = {"case": case, "group": "one", "size": size, "verdict": "some_drift"}
+            error = 0.1 + place / 10 + step / 100
+            row = {**key, "method": method, "estimate": 0.4, "error": error, "times": 2}
+            if method in ("CAPE", "paper", "one-step"):
+                row |= {"low": 0.3, "high": 0.5, "width": 0.2, "holds": 0.5}
+            records.append(row)
+    for method in ("CAPE, labels", "labels alone"):
+        error = 0.05 if method == "CAPE, labels" else 0.06
+        row = {**key, "size": "all", "method": method, "estimate": 0.4, "error": error}
+        records.append({**row, "holds": 1.0, "width": 0.1, "times": 2})
+    return records
+
+
 def invented_shifts(**changes):
-    """A finished run on real shifts, in which one configuration failed once."""
-    numbers = {"error": 0.21, "error_90": 0.22, "holds": 0.23, "width": 0.24}
-    methods = [
-        {"method": "CAPE", "cells": 2, **numbers, "pd": 0.25, "pe": None, "worse": 1},
-        {"method": "Max_Acc", "cells": 2, "pd": 0.26, "pe": 0.27},
-    ]
-    summary = []
-    for cases in ("all cases", "without bank"):
-        summary += [{"cases": cases, **row} for row in methods]
+    """A finished run on real shifts, of which one case failed."""
+    counts = {"group": "one", "rows_train": 100, "rows_test": 50}
+    shares = {"prevalence_train": 0.301, "prevalence_test": 0.402}
+    decisions = [{"case": "compas", "group": "one", "method": "CAPE", "pd": 0.25}]
     return {
         "experiment": "shifts",
         "title": "Real shifts over time",
-        "notes": ["They happened."],
         "seeds": 2,
-        "configurations": ["CAPE", "paper"],
+        "draws": 1,
         "shifts": [
-            invented_shift("compas", "one", 0.0),
-            invented_shift("bank", "two", 0.3, failed=["paper"]),
+            {"case": case, **counts, **shares} for case in ("compas", "gss", "bank")
         ],
-        "summary": summary,
+        "records": [*invented_records("compas", 0), *invented_records("gss", 1)],
+        "decisions": decisions,
         "skipped": ["meps-12-13 was skipped: no address."],
-        "failed": ["bank paper 0 failed: ValueError: x"],
+        "failed": ["bank 0 failed: ValueError: x"],
+        **MADE,
+        **changes,
+    }
+
+
+def invented_quantifiers(**changes):
+    """A finished comparison of quantifiers."""
+    records = []
+    for kind in ("pure", "real"):
+        for size in ("20", "100", "1000"):
+            for step, method in enumerate(("cape onestep", "cape spa", "quapy EMQ")):
+                key = {"case": "compas", "kind": kind, "size": size, "method": method}
+                records.append({**key, "error": 0.2 - step / 100, "times": 4})
+    return {
+        "experiment": "quantifiers",
+        "title": "Quantifiers compared",
+        "seeds": 1,
+        "draws": 2,
+        "records": records,
+        "skipped": [],
+        "failed": [],
+        **MADE,
+        **changes,
+    }
+
+
+def invented_small_groups(**changes):
+    """A finished run on small groups."""
+    records = []
+    for seed in (0, 1):
+        for kind in ("real", "alike", "apart"):
+            for step, method in enumerate(("borrow", "separate", "pooled")):
+                key = {"seed": seed, "rows": 20, "kind": kind, "size": "30"}
+                row = {"method": method, "error": 0.1 + step / 10 + seed / 50}
+                records.append({**key, **row, "holds": 1.0, "width": 0.3, "times": 40})
+    return {
+        "experiment": "small-groups",
+        "title": "Small groups",
+        "groups": 40,
+        "seeds": 2,
+        "draws": 1,
+        "records": records,
+        "failed": [],
         **MADE,
         **changes,
     }

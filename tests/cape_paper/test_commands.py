@@ -139,5 +139,5 @@ def test_mistakes_are_told_in_one_line_before_anything_is_run(
 def test_the_help_names_the_experiments(run):
     code, shown, _ = run("reproduce", "--help")
     assert code == 0
-    for name in ("synthetic", "compas", "meps", "shifts", "logged"):
+    for name in ("synthetic", "compas", "meps", "shifts", "logged", "quantifiers"):
         assert name in shown

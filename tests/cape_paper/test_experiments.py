@@ -2,27 +2,34 @@
 
 import json
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quapy.method import aggregative
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cape import CapeClassifier, metrics
+from cape import CapeClassifier, ScoreHistogram, metrics
 from cape.datasets import make_synthetic
-from cape.quantify import QUANTIFIERS
+from cape.quantify import QUANTIFIERS, edges_for, make_quantifier, round_scores
 from cape_paper import (
     Problem,
     _comparison,
     _logged,
+    _quantifiers,
     _shifts,
+    _small_groups,
     compare_methods,
     published,
     run_logged,
+    run_quantifiers,
     run_shifts,
+    run_small_groups,
     run_synthetic,
 )
 from cape_paper._methods import METHODS, Method, missing_packages
@@ -289,15 +296,14 @@ def text_problem():
 
 @pytest.fixture(scope="module")
 def shifts(text_problem):
-    configurations = {
-        "CAPE": CapeClassifier(),
-        "plain": CapeClassifier(LogisticRegression(), drift="ignore"),
-        "broken": CapeClassifier(cv=400),
-    }
+    # Too few rows to train on: the case fails, and the other goes on.
+    X, y, z = text_problem.train
+    few = Problem("few", "", ["a"], (X[:3], y[:3], z[:3]), text_problem.test)
+    problems = [text_problem, few]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_shifts, "CONFIGURATIONS", configurations)
-        patch.setattr(_shifts, "load_cases", lambda *given: ([text_problem], ["gone"]))
-        return run_shifts(seeds=1)
+        patch.setattr(_shifts, "load_cases", lambda *given: (problems, ["gone"]))
+        patch.setattr(_shifts, "SIZES", (30,))
+        return run_shifts(draws=1)
 
 
 def test_shifts_have_estimates_beside_the_truth(shifts, text_problem):
@@ -306,27 +312,108 @@ def test_shifts_have_estimates_beside_the_truth(shifts, text_problem):
     clf = CapeClassifier(random_state=0).fit(X, y, sensitive_features=z)
     X, y, z = text_problem.test
     adapted = clf.adapt(X, sensitive_features=z).table()
-    y_pred = clf.predict(X, sensitive_features=z)
-    expected = _comparison.result_row(y, y_pred, z, ["a", "b"])
-    for place, entry in enumerate(shifts["shifts"]):
-        group = entry["group"]
+    records = {}
+    for row in shifts["records"]:
+        records[row["size"], row["group"], row["method"]] = row
+    for group in ("a", "b"):
         truth = y[z == group].mean()
-        ours = entry["CAPE"]
-        assert entry["prevalence_test"] == pytest.approx(truth)
+        ours = records["all", group, "CAPE"]
         assert ours["estimate"] == adapted["estimate"][group]
         assert ours["verdict"] == adapted["verdict"][group]
         assert ours["error"] == pytest.approx(abs(ours["estimate"] - truth))
         assert ours["holds"] == float(ours["low"] <= truth <= ours["high"])
-        assert ours["pd"] == expected[f"pd_{place}"]
-        # A learner that reads numbers only is given encoders.
-        assert entry["plain"]["error"] < 0.2
+        for method in ("KDEyML", "EMQ", "PACC", "paper"):
+            assert records["all", group, method]["error"] < 0.2
+        share = records["all", group, "last year's share"]["estimate"]
+        assert share == text_problem.counts()["ab".index(group)]["prevalence_train"]
+        assert records["30", group, "CAPE"]["times"] == 1
+
+
+def test_shifts_judge_decisions_as_the_classifier_makes_them(shifts, text_problem):
+    X, y, z = text_problem.train
+    clf = CapeClassifier(random_state=0).fit(X, y, sensitive_features=z)
+    X, y, z = text_problem.test
+    y_pred = clf.predict(X, sensitive_features=z)
+    expected = _comparison.result_row(y, y_pred, z, ["a", "b"])
+    ours = [row for row in shifts["decisions"] if row["method"] == "CAPE"]
+    assert [row["pd"] for row in ours] == [expected["pd_0"], expected["pd_1"]]
+    assert ours[0]["pe"] == expected["pe"]
 
 
 def test_shifts_name_what_is_skipped_and_what_failed(shifts):
     assert shifts["skipped"] == ["gone"]
     [failed] = shifts["failed"]
-    assert failed.startswith("case broken 0 failed: ValueError")
-    assert [entry["broken"] for entry in shifts["shifts"]] == [None, None]
+    assert failed.startswith("few 0 failed: ValueError")
+    assert {row["case"] for row in shifts["records"]} == {"case"}
+
+
+def test_quapy_reads_cells_as_it_would_read_rows():
+    """Estimates from the cells of histograms are those from the scores themselves."""
+    random = np.random.default_rng(0)
+    scores = [random.beta(4, 2, 900), random.beta(2, 4, 1500), random.beta(3, 3, 400)]
+    rounded = [round_scores(part) for part in scores]
+    edges = edges_for(*rounded[:2])
+    positives, negatives, batch = (ScoreHistogram.of(part, edges) for part in rounded)
+    model = SimpleNamespace(positives=positives, negatives=negatives)
+    estimates = _shifts.quapy_estimates(model, batch)
+    kept = [ScoreHistogram.of(part, edges, keep_rows=True) for part in rounded]
+    for name, estimate in estimates.items():
+        quantifier = make_quantifier(getattr(aggregative, name)()).fit(*kept[:2])
+        assert estimate == pytest.approx(quantifier.estimate(kept[2]), abs=0.002)
+
+
+def test_quantifiers_are_judged_on_pure_and_on_real_shifts(text_problem):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_quantifiers, "load_cases", lambda *given: ([text_problem], []))
+        patch.setattr(_quantifiers, "SIZES", (20, 200))
+        results = run_quantifiers(draws=3)
+    assert json.loads(json.dumps(results)) == results
+    assert results["failed"] == []
+    errors = {}
+    for row in results["records"]:
+        errors[row["kind"], row["size"], row["method"]] = row["error"]
+        assert row["times"] == 1
+    for name in QUANTIFIERS:
+        assert ("real", "20", f"cape {name}") in errors
+    # Counting is biased, and quantifiers that correct it are not.
+    assert errors["pure", "200", "cape onestep"] < 0.1
+    assert errors["pure", "200", "quapy PACC"] == pytest.approx(
+        errors["pure", "200", "cape spa"], abs=0.005
+    )
+
+
+@pytest.fixture
+def survey(tmp_path, monkeypatch):
+    """Two years of a survey with the columns of BRFSS, and four groups."""
+    for year in (2019, 2020):
+        d = make_synthetic(1600, prevalences=(0.3, 0.5), random_state=year)
+        random = np.random.default_rng(year)
+        table = d.data.assign(
+            SEX=d.sensitive_features + 1,
+            EDUCATION_LEVEL=random.integers(1, 3, 1600),
+            AGE_CATEGORIES=5,
+            POOR_HEALTH=d.target,
+        )
+        table.to_csv(tmp_path / f"{year}.csv", index=False)
+
+    def read(path, folder):
+        return pd.read_csv(tmp_path / f"{path.split('_')[1]}.csv")
+
+    monkeypatch.setattr(_small_groups, "read_table", read)
+    monkeypatch.setattr(_small_groups, "TRAINING_ROWS", (20,))
+    monkeypatch.setattr(_small_groups, "SIZES", (30,))
+
+
+def test_small_groups_borrow_stand_alone_or_are_pooled(survey):
+    results = run_small_groups(seeds=1)
+    assert json.loads(json.dumps(results)) == results
+    assert (results["failed"], results["groups"]) == ([], 4)
+    found = {(row["kind"], row["method"]): row for row in results["records"]}
+    for kind in ("real", "alike", "apart"):
+        for way in _small_groups.WAYS:
+            assert found[kind, way]["times"] == 4
+            assert 0 < found[kind, way]["width"] <= 1
+        assert "width" not in found[kind, "mean score"]
 
 
 # Answers as NannyML would give them.
@@ -359,45 +446,3 @@ def test_logged_decisions_are_judged_by_labels(text_problem, tmp_path, with_nann
         assert found["fnr", "NannyML"]["holds"] == 0
     else:
         assert "NannyML" in results["skipped"][0]
-
-
-def shift_entry(case, error, pe, max_acc_pd=0.1, failed=False):
-    row = {
-        "error": error,
-        "holds": 1.0,
-        "width": 0.2,
-        "pd": 0.15,
-        "pe": pe,
-        "mean_score": 0.5,
-        "max_acc_pd": max_acc_pd,
-        "max_acc_pe": 0.3,
-    }
-    entry = {"case": case, "prevalence_train": 0.2, "prevalence_test": 0.4}
-    return {**entry, "CAPE": None if failed else row}
-
-
-def test_the_summary_is_over_cases_and_groups():
-    shifts = [
-        shift_entry("compas", 0.1, None),
-        shift_entry("compas", 0.3, 0.2, max_acc_pd=0.14),
-        shift_entry("bank", 0.5, None),
-        shift_entry("gss", 0.0, 0.1, failed=True),
-    ]
-    rows = {
-        (row["cases"], row["method"]): row
-        for row in _shifts.summarise(shifts, ["CAPE"])
-    }
-    cape = rows["all cases", "CAPE"]
-    assert (cape["cells"], cape["worse"]) == (3, 2)
-    assert cape["error"] == pytest.approx(0.3)
-    assert cape["error_90"] == pytest.approx(np.quantile([0.1, 0.3, 0.5], 0.9))
-    # An undefined PE is worse than any number.
-    assert cape["pe"] is None
-    assert rows["all cases", "doing nothing"]["error"] == pytest.approx(0.2)
-    assert rows["all cases", "doing nothing"]["cells"] == 4
-    assert rows["all cases", "mean score"]["error"] == pytest.approx(0.1)
-    assert rows["all cases", "Max_Acc"]["pe"] == pytest.approx(0.3)
-    clear = rows["without bank and meps-12-13", "CAPE"]
-    assert (clear["cells"], clear["error"]) == (2, pytest.approx(0.2))
-    only_clear = _shifts.summarise(shifts[:2], ["CAPE"])
-    assert {row["cases"] for row in only_clear} == {"all cases"}

@@ -1,0 +1,222 @@
+"""Quantifiers compared: ours, QuaPy's and mlquantify's, from the same scores.
+
+Two kinds of batches: of a pure prior shift, drawn from earlier rows that no model was
+trained on, and of a real one, drawn from later rows. A cell is a case and a seed.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+
+from cape import CapeClassifier, ScoreHistogram
+from cape.quantify import QUANTIFIERS, make_quantifier, round_scores
+from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
+from cape_paper._problem import Problem, Rows, load_cases
+from cape_paper._records import judged, mean_records
+from cape_paper._shifts import take, with_rows
+
+SIZES = (20, 100, 1000)
+"""Rows of each group in a batch."""
+
+PEERS = {
+    "quapy": ("ACC", "PACC", "HDy", "DyS", "EMQ", "KDEyML"),
+    "mlquantify": ("ACC", "SMM", "HDy", "DyS", "EMQ"),
+}
+"""Quantifiers of other libraries, with their default parameters."""
+
+_TRAINING_ROWS = 5000
+_SHARES = (0.05, 0.95)
+
+
+def run_quantifiers(
+    cases: Sequence[str] | None = None,
+    *,
+    seeds: int = 1,
+    draws: int = 5,
+    data_home: Any = None,
+    folder: Path | None = None,
+    n_jobs: int | None = None,
+    on_step: OnStep = lambda name, done, total: None,
+) -> Results:
+    """Estimate the shares of batches by all quantifiers.
+
+    Parameters
+    ----------
+    cases : sequence of str, default=None
+        As in `run_shifts`.
+    seeds : int, default=1
+        Repetitions of training.
+    draws : int, default=5
+        Batches of each size and kind, for each case and seed.
+    data_home : str or Path, default=None
+        Folder of the data; see `cape.datasets.fetch_compas`.
+    folder, n_jobs, on_step
+        As in `compare_methods`.
+
+    Returns
+    -------
+    dict
+        As JSON can hold it: ``records``, mean errors by case, kind of shift, size,
+        library and quantifier; ``skipped`` and ``failed``; and the facts of the run.
+
+    Examples
+    --------
+    >>> results = run_quantifiers(["compas"])  # doctest: +SKIP
+    >>> results["records"][0]["method"]  # doctest: +SKIP
+    'cape cc'
+    """
+    start = time.monotonic()
+    problems, skipped = load_cases(cases, data_home)
+    for library in PEERS:
+        if find_spec(library) is None:
+            skipped.append(f"{library} was skipped: it is not installed.")
+    cells = []
+    for problem in problems:
+        for seed in range(seeds):
+            name = f"{problem.name} {seed}"
+            cells.append(Cell(name, _judge, (problem, seed, draws)))
+    finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
+    records = []
+    failed = []
+    for cell, result in zip(cells, finished, strict=True):
+        if "error" in result:
+            failed.append(f"{cell.name} failed: {result['error']}")
+        else:
+            records += result["records"]
+    return {
+        "experiment": "quantifiers",
+        "title": "Quantifiers compared",
+        "seeds": seeds,
+        "draws": draws,
+        "records": mean_records(records, ["case", "kind", "size", "method"]),
+        "skipped": skipped,
+        "failed": failed,
+        **run_facts(start, finished),
+    }
+
+
+def _judge(problem: Problem, seed: int, draws: int) -> Results:
+    """Train a model on a part of the earlier rows, and judge all quantifiers."""
+    from skrub import tabular_pipeline
+
+    X, y, z = problem.train
+    strata = z.astype(str) + pd.Series(y).astype(str)
+    size = min(_TRAINING_ROWS, len(y) // 2)
+    known, others = train_test_split(
+        np.arange(len(y)), train_size=size, random_state=seed, stratify=strata
+    )
+    learner = tabular_pipeline(LogisticRegression(max_iter=1000))
+    clf = CapeClassifier(learner, drift="ignore", random_state=seed)
+    records = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X, y, z = take(problem.train, known)
+        clf.fit(X, y, sensitive_features=z)
+        methods = {group: _methods(clf.models_[group]) for group in problem.groups}
+        random = np.random.default_rng(seed)
+        kinds = {"pure": take(problem.train, others), "real": problem.test}
+        for kind, rows in kinds.items():
+            for size, batch in _batches(rows, kind, draws, random):
+                X, y, z = batch
+                evidence = clf.evidence(X, sensitive_features=z)
+                for group, estimators in methods.items():
+                    truth = float(np.mean(y[z == group]))
+                    scores = evidence.groups[group].scores
+                    for method, estimate in estimators.items():
+                        key = {"kind": kind, "size": str(size), "method": method}
+                        error = judged(estimate(scores), truth)["error"]
+                        records.append({"case": problem.name, **key, "error": error})
+    return {"records": mean_records(records, ["case", "kind", "size", "method"])}
+
+
+def _batches(
+    rows: Rows, kind: str, draws: int, random: Any
+) -> Iterator[tuple[int, Rows]]:
+    """Yield batches: of a pure shift with any share of positives, or as they come."""
+    _, y, z = rows
+    for size in SIZES:
+        for _ in range(draws):
+            drawn = []
+            for group in z.unique():
+                of_group = np.flatnonzero(z == group)
+                if kind == "real":
+                    drawn.append(random.choice(of_group, size))
+                    continue
+                positives = round(size * random.uniform(*_SHARES))
+                is_positive = y[of_group] == 1
+                # With replacement: groups have few positives.
+                drawn.append(random.choice(of_group[is_positive], positives))
+                drawn.append(random.choice(of_group[~is_positive], size - positives))
+            yield size, take(rows, np.concatenate(drawn))
+
+
+def _methods(model: Any) -> dict[str, Callable[[ScoreHistogram], float]]:
+    """Return the fitted quantifiers of a group, each a function of a batch's scores."""
+    methods: dict[str, Callable[[ScoreHistogram], float]] = {}
+    for name in QUANTIFIERS:
+        quantifier = make_quantifier(name).fit(model.positives, model.negatives)
+        methods[f"cape {name}"] = quantifier.estimate
+    positives = with_rows(model.positives)
+    negatives = with_rows(model.negatives)
+    if find_spec("quapy"):
+        from quapy.method import aggregative
+
+        for name in PEERS["quapy"]:
+            peer = make_quantifier(getattr(aggregative, name)())
+            peer.fit(positives, negatives)
+            methods[f"quapy {name}"] = partial(_of_quapy, peer)
+    if find_spec("mlquantify"):
+        from mlquantify import counting, likelihood, matching
+
+        classes = [_columns(positives), _columns(negatives)]
+        labels = np.repeat([1, 0], [len(scores) for scores in classes])
+        for name in PEERS["mlquantify"]:
+            for module in (counting, likelihood, matching):
+                if hasattr(module, name):
+                    method = getattr(module, name)(_GivenScores())
+            method.fit(np.concatenate(classes), labels)
+            methods[f"mlquantify {name}"] = partial(_of_mlquantify, method)
+    return methods
+
+
+def _of_quapy(peer: Any, batch: ScoreHistogram) -> float:
+    return peer.estimate(with_rows(batch))
+
+
+def _of_mlquantify(peer: Any, batch: ScoreHistogram) -> float:
+    shares = peer.predict(_columns(with_rows(batch)))
+    return float(shares[1])
+
+
+def _columns(histogram: ScoreHistogram) -> np.ndarray:
+    """Return the probabilities of both classes of each score."""
+    scores = np.asarray(histogram.rows) / round_scores(1)
+    return np.column_stack([1 - scores, scores])
+
+
+class _GivenScores(ClassifierMixin, BaseEstimator):
+    """A classifier whose features are its scores."""
+
+    def __init__(self) -> None:
+        self.classes_ = np.array([0, 1])
+
+    def fit(self, X: Any, y: Any) -> Any:
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        return X
+
+    def predict(self, X: Any) -> Any:
+        return (X[:, 1] > 0.5).astype(int)
