@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.files._columns import (
-    Columns,
-    as_kind,
-    group_text,
-    plain_text,
-    plain_value,
-)
+from cape.files._columns import Columns, as_kind, plain_text, plain_value
+from cape.files._notes import Notes
 
 COLUMNS = Columns(
     "y",
@@ -162,36 +157,35 @@ def test_predictions_are_labels_of_the_kind_of_the_training_file(
 )
 def test_whole_numbers_have_one_spelling_and_other_text_its_own(value, expected):
     assert plain_value(value) == expected
-    assert plain_text(pd.Series([value, value]))[0].tolist() == [expected, expected]
+    assert plain_text(pd.Series([value, value])).tolist() == [expected, expected]
 
 
 @given(st.lists(st.integers(-(2**40), 2**40) | st.none(), min_size=1, max_size=20))
 def test_integers_floats_and_text_agree(values):
     integers = pd.Series(values, dtype="Int64")
     words = [None if value is None else str(value) for value in values]
-    expected, _ = plain_text(pd.Series(words, dtype="str"))
+    expected = plain_text(pd.Series(words, dtype="str"))
     for series in (integers, integers.astype("float64")):
-        text, _ = plain_text(series)
-        pd.testing.assert_series_equal(text, expected)
+        pd.testing.assert_series_equal(plain_text(series), expected)
 
 
 @settings(max_examples=15)
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=20))
 def test_plain_text_of_plain_text_is_itself(values):
-    once, _ = plain_text(pd.Series(values, dtype="str"))
-    twice, changed = plain_text(once)
-    assert twice.tolist() == once.tolist()
-    assert changed is None
+    once = plain_text(pd.Series(values, dtype="str"))
+    notes = Notes()
+    assert plain_text(once, notes).tolist() == once.tolist()
+    assert list(notes) == []
 
 
 def test_a_group_column_that_is_respelled_is_noted_once(notes):
     values = pd.Series([2.0, np.nan, 3.0], index=[7, 5, 6], name="ward")
     for _ in range(2):
-        text = group_text(values, notes)
+        text = plain_text(values, notes)
     assert text.isna().tolist() == [False, True, False]
     assert text.index.tolist() == [7, 5, 6]
     assert [note.values for note in notes] == [
         {"column": "ward", "value": 2.0, "read_as": "2"}
     ]
-    group_text(pd.Series(["north", "south"]), notes)
+    plain_text(pd.Series(["north", "south"]), notes)
     assert len(list(notes)) == 1

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cape._tables._table import (
-    Table,
-    TableError,
-    Wanted,
-    first_line,
-    kind_of_type,
-    naming,
-)
+import pyarrow as pa
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+from cape._tables._source import TableError, first_line
+from cape._tables._table import Table, Wanted, kind_of_type, naming
 
 
 class ArrowTable(Table):
@@ -50,8 +43,6 @@ class ArrowTable(Table):
 
     def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of the batches."""
-        import pyarrow as pa
-
         return pa.schema([self._schema.field(name) for name in wanted.columns])
 
     def dataset(self) -> Any:
@@ -86,8 +77,6 @@ class ArrowTable(Table):
         self, columns: list[str], rows: int
     ) -> Iterator[pa.RecordBatch]:
         """Batches of a Parquet file; a page that is damaged is named."""
-        import pyarrow as pa
-
         batches = self._open().iter_batches(batch_size=rows, columns=columns)
         while True:
             try:
@@ -101,8 +90,6 @@ class ArrowTable(Table):
 
     def _name_damage(self, columns: list[str]) -> None:
         """Raise an error that names the column and the rows of a damaged page."""
-        import pyarrow as pa
-
         reader = self._open()
         n_before = 0
         for number in range(reader.num_row_groups):
@@ -129,7 +116,6 @@ class ArrowTable(Table):
 
     def _open(self) -> Any:
         """Open the file, or raise a `TableError` that names it."""
-        import pyarrow as pa
         from pyarrow import parquet
 
         kind = "Parquet" if self._format == "parquet" else "Arrow"

@@ -17,15 +17,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO, cast
+from typing import IO, Any, BinaryIO, TextIO, cast
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv as pacsv
 
-from cape._tables._table import Dialect, Table, TableError, Wanted, shortened
+from cape._tables._source import Dialect, TableError, is_gzip, shortened
+from cape._tables._table import Table, Wanted
 from cape._tables._text import MISSING, KindFinder, arrow_type, converted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -129,15 +129,13 @@ class CsvTable(Table):
 
     def _numbers_at_the_beginning(self) -> dict[str, str | None]:
         """Return the columns that hold numbers only in the first block."""
-        from pyarrow import types
-
         try:
             schema = self._reader(None, None, None, _FIRST_BLOCK).schema
         except (ValueError, OSError):
             return {}  # whoever reads the file will find out what is wrong
         numbers: dict[str, str | None] = {}
         for field in schema:
-            if types.is_integer(field.type) or types.is_floating(field.type):
+            if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
                 numbers[field.name] = "number"
         return numbers
 
@@ -152,8 +150,6 @@ class CsvTable(Table):
 
     def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of the batches."""
-        import pyarrow as pa
-
         kinds = self._kinds_to_read(wanted)
         return pa.schema({name: arrow_type(kind) for name, kind in kinds.items()})
 
@@ -200,9 +196,6 @@ class CsvTable(Table):
         verbatim: bool = False,
     ) -> Any:
         """Open the file with pyarrow; columns without a type get one from pyarrow."""
-        import pyarrow as pa
-        from pyarrow import csv as pacsv
-
         # The hash is that of the file as it is, so it is taken before unpacking.
         compression = "gzip" if is_gzip(self.path) else None
         stream = pa.input_stream(hashed or self.path, compression=compression)
@@ -298,12 +291,6 @@ class CsvTable(Table):
                         f"{_decimal_hint(field, kind)}.",
                         field,
                     )
-
-
-def is_gzip(path: Path) -> bool:
-    """Whether a file is gzipped, by its first two bytes and not by its name."""
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
 
 
 def _wrong_encoding(path: Path, dialect: Dialect) -> TableError:
@@ -405,8 +392,6 @@ def distinct(header: Iterable[str]) -> list[str]:
 
 def _with_dates(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
     """Convert a column of text to dates; ValueError if a text is none."""
-    import pyarrow as pa
-
     place = batch.schema.get_field_index(name)
     dates = converted(batch.column(place), "date")
     if dates is None:
@@ -433,8 +418,6 @@ def _chunks(rows: Any) -> Iterator[tuple[list[int], list[list[str]]]]:
 
 def _fits(fields: list[str], kind: str, decimal: str) -> bool:
     """Tell whether pyarrow reads fields as a kind; missing ones fit all."""
-    import pyarrow as pa
-
     present = pa.array([field for field in fields if field not in MISSING], pa.string())
     return converted(present, kind, decimal) is not None
 

@@ -14,22 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from cape._tables._csv import distinct, is_gzip
-from cape._tables._table import (
-    Table,
-    TableError,
-    Wanted,
-    kind_of_type,
-    nearest_of,
-    shortened,
-)
-from cape._tables._text import MISSING, KindFinder, arrow_type, converted
+import pyarrow as pa
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+from cape._tables._csv import distinct
+from cape._tables._source import TableError, is_gzip, nearest_of, shortened
+from cape._tables._table import Table, Wanted, kind_of_type
+from cape._tables._text import MISSING, KindFinder, arrow_type, converted
 
 _ROWS_AT_ONCE = 10_000
 _KINDS: dict[type, str] = {
@@ -79,8 +72,6 @@ class RowTable(Table):
 
     def kinds(self) -> dict[str, str]:
         """Say what each column holds, after reading all rows."""
-        import pyarrow as pa
-
         if self._kinds:
             return self._kinds
         types: dict[str, set[type]] = {name: set() for name in self.names}
@@ -108,8 +99,6 @@ class RowTable(Table):
 
     def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of the batches."""
-        import pyarrow as pa
-
         kinds = self.kinds()
         fields = {}
         for name in wanted.columns:
@@ -130,8 +119,6 @@ class RowTable(Table):
     def batches(
         self, wanted: Wanted, rows: int, hasher: Any
     ) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         schema = self.schema(wanted)
         for values in self._columns():
             of_names = dict(zip(self.names, values, strict=True))
@@ -159,8 +146,6 @@ def _word(value: Any) -> str | None:
 
 def _texts(values: Sequence[Any], *, verbatim: bool) -> pa.Array:
     """Write values as a CSV would; what it reads as missing is missing."""
-    import pyarrow as pa
-
     missing = [""] if verbatim else MISSING
     texts: list[str | None] = []
     for value in values:

@@ -12,49 +12,21 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from cape._tables._arrow import ArrowTable
 from cape._tables._rows import choose
-from cape._tables._table import Table, TableError, Wanted, exact_parts, first_line
+from cape._tables._source import Query, TableError, first_line
+from cape._tables._table import Table, Wanted, exact_parts
 
 if TYPE_CHECKING:
     import duckdb
 
 _MEMORY = "2GB"
 _ROWS_AT_ONCE = 50_000
-
-
-@dataclass(frozen=True)
-class Query:
-    """A SELECT over tables.
-
-    Files stand in quotes where SQL has tables, as in ``select * from 'march/*.csv'``:
-    all that `open_table` takes.
-
-    Parameters
-    ----------
-    sql : str
-        One statement.
-    database : Path, default=None
-        A DuckDB file whose tables can be used, too.
-    called : str, default="query"
-        How messages call it.
-    """
-
-    sql: str
-    database: Path | None = None
-    called: str = "query"
-
-    def __str__(self) -> str:
-        return self.called
-
-    @property
-    def name(self) -> str:
-        """How reports call it."""
-        return self.called
 
 
 def tables_in_quotes(query: Query) -> list[str]:
@@ -126,8 +98,6 @@ def run_query(query: Query, tables: dict[str, Table]) -> ArrowTable:
     -------
     ArrowTable
     """
-    import pyarrow as pa
-
     with _connected(query.database) as connection:
         for name, table in tables.items():
             _add_table(connection, name, table)
@@ -185,7 +155,6 @@ def _connected(database: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
 def _add_table(connection: duckdb.DuckDBPyConnection, name: str, table: Table) -> None:
     """Let the statement use a file under the name that it has there."""
     import duckdb
-    import pyarrow as pa
 
     dataset = table.dataset()
     if dataset is not None:

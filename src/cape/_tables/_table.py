@@ -1,114 +1,19 @@
-"""A table that is read in parts: what all formats have in common.
-
-How a CSV is written, and the error that all readers and writers raise, are here, too.
-"""
+"""A table that is read in parts: what all formats have in common."""
 
 from __future__ import annotations
 
-import difflib
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from cape._wording._numbers import quoted
+import pandas as pd
+import pyarrow as pa
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
+from cape._tables._source import Dialect, TableError, check_columns_exist, first_line
 
 _ROWS_OF_A_PART = 50_000
-
-_NEAR = 0.7
-"""How like a name must be to be suggested: "predicted" for "prediction" (.74), but
-neither "age" for "target" (.67) nor "income" for "outcome" (.62)."""
-
-_MOST_NAMES = 12
-
-
-class TableError(ValueError):
-    """A file that cannot be read or written as a table.
-
-    The message is one line that names the file, what is wrong and what to do.
-
-    Parameters
-    ----------
-    message : str
-    field : str, default=""
-        The field that is wrong, if it is one.
-
-    Examples
-    --------
-    >>> raise TableError("march.csv is empty.")
-    Traceback (most recent call last):
-    cape._tables._table.TableError: march.csv is empty.
-    """
-
-    def __init__(self, message: str, field: str = ""):
-        super().__init__(message)
-        self.field = field
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """Separator, encoding and decimal sign of a CSV file.
-
-    Parameters
-    ----------
-    separator : str, default=","
-        One ASCII character, neither a quote nor the end of a line.
-    encoding : str, default="utf-8"
-        Any encoding that Python knows.
-    decimal : {".", ","}, default="."
-        What stands before the decimals of a number.
-
-    Raises
-    ------
-    TableError
-        If the separator is not one character, the encoding is unknown, or the decimal
-        sign is neither a point nor a comma.
-
-    Examples
-    --------
-    >>> Dialect(separator=";", decimal=",")
-    Dialect(separator=';', encoding='utf-8', decimal=',')
-    """
-
-    separator: str = ","
-    encoding: str = "utf-8"
-    decimal: str = "."
-
-    def __post_init__(self) -> None:
-        one_character = len(self.separator) == 1 and self.separator.isascii()
-        if not one_character or self.separator in '"\r\n':
-            raise TableError(
-                f"separator must be one character, got {self.separator!r}: "
-                "say , or ; or a tab."
-            )
-        # Python is asked and not a list: encodings have many names.
-        try:
-            "".encode(self.encoding)
-        except LookupError:
-            raise TableError(
-                "encoding must be a known one such as utf-8 or latin-1, "
-                f"got {self.encoding!r}."
-            ) from None
-        if self.decimal not in (".", ","):
-            raise TableError(f"decimal must be '.' or ',', got {self.decimal!r}.")
-
-    @property
-    def is_utf8(self) -> bool:
-        """Whether the encoding is UTF-8, with or without a byte order mark."""
-        name = self.encoding.lower().replace("_", "-")
-        return name in ("utf-8", "utf8", "utf-8-sig")
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether the encoding is UTF-16 or UTF-32, whose text holds zero bytes."""
-        return "16" in self.encoding or "32" in self.encoding
 
 
 class Wanted(NamedTuple):
@@ -258,37 +163,10 @@ def naming(path: Path) -> Iterator[None]:
     ----------
     path : Path
     """
-    import pyarrow as pa
-
     try:
         yield
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{path} cannot be read: {first_line(error)}") from error
-
-
-def check_columns_exist(
-    needed: Iterable[str], names: Iterable[str], path: str | Path
-) -> None:
-    """Raise if a column is not in the file; the error is about the first.
-
-    Parameters
-    ----------
-    needed : iterable of str
-        Columns that must be there.
-    names : iterable of str
-        The columns of the file.
-    path : str or Path
-        The file, for the message.
-
-    Raises
-    ------
-    TableError
-        If a column is missing.
-    """
-    known = dict.fromkeys(names)
-    for name in needed:
-        if name not in known:
-            raise missing_column(name, known, path)
 
 
 def _versions(files: list[Path]) -> list[tuple[int, ...]]:
@@ -302,8 +180,6 @@ def _versions(files: list[Path]) -> list[tuple[int, ...]]:
 
 def exact_parts(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
     """Cut batches of any length into tables of ``rows`` rows; the last may be short."""
-    import pyarrow as pa
-
     # Slices share the memory of their batch: nothing is copied before a part is made.
     held: list[pa.RecordBatch] = []
     n_held = 0
@@ -334,23 +210,26 @@ def kind_of_type(type_: pa.DataType) -> str:
         A time of day is text, and a column without any value is numbers, as `to_frame`
         returns them.
     """
-    from pyarrow import types
-
     # A dictionary is a way of storing values, not a kind of value.
-    if types.is_dictionary(type_):
+    if pa.types.is_dictionary(type_):
         return kind_of_type(type_.value_type)
-    if types.is_boolean(type_):
+    if pa.types.is_boolean(type_):
         return "flag"
-    if types.is_date(type_) or types.is_timestamp(type_):
+    if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
         return "date"
-    numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
+    numbers = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_decimal,
+        pa.types.is_null,
+    )
     if any(check(type_) for check in numbers):
         return "number"
     texts = (
-        types.is_string,
-        types.is_large_string,
-        types.is_string_view,
-        types.is_time,
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_string_view,
+        pa.types.is_time,
     )
     if any(check(type_) for check in texts):
         return "text"
@@ -374,111 +253,19 @@ def to_frame(table: pa.Table) -> pd.DataFrame:
 
 def to_verbatim_frame(table: pa.Table) -> pd.DataFrame:
     """Convert to pandas and keep Arrow's types, for copying a file."""
-    import pandas as pd
-
     return table.replace_schema_metadata(None).to_pandas(types_mapper=pd.ArrowDtype)
 
 
 def _learnable_type(type_: pa.DataType) -> pa.DataType:
     """The type itself, or the one that a learner takes in its place."""
-    import pyarrow as pa
-    from pyarrow import types
-
-    if types.is_decimal(type_) or types.is_null(type_):
+    if pa.types.is_decimal(type_) or pa.types.is_null(type_):
         return pa.float64()
-    if types.is_time(type_):
+    if pa.types.is_time(type_):
         return pa.string()
     # pandas makes Python objects of dates. pyarrow reads timestamps of a CSV as seconds
     # where it finds them, and as microseconds where the type is given.
-    if types.is_date(type_):
+    if pa.types.is_date(type_):
         return pa.timestamp("us")
-    if types.is_timestamp(type_) and type_.unit == "s":
+    if pa.types.is_timestamp(type_) and type_.unit == "s":
         return pa.timestamp("us", type_.tz)
     return type_
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of a message: libraries print the statement below it."""
-    return str(error).strip().split("\n")[0]
-
-
-def shortened(text: str, most: int = 60) -> str:
-    r"""Quote a text on one line, cut to at most ``most`` characters.
-
-    Examples
-    --------
-    >>> shortened("a long\nstory", most=9)
-    "'a long...'"
-    """
-    # Other blanks than these are shown: they may be what is wrong.
-    text = re.sub(r"[ \t\r\n]+", " ", text).strip(" ")
-    if len(text) > most:
-        text = text[: most - 3] + "..."
-    return repr(text)
-
-
-def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableError:
-    """Make the error for a column that is not in a file, with the nearest name.
-
-    Parameters
-    ----------
-    name : str
-        The column that is not there.
-    names : iterable of str
-        The columns of the file.
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    TableError
-
-    Examples
-    --------
-    >>> print(missing_column("race", ["age", "Race"], "new.csv"))
-    new.csv has no column 'race'; did you mean 'Race'?
-    >>> print(missing_column("target", ["age", "Race"], "new.csv"))
-    new.csv has no column 'target'; its columns are 'age', 'Race'.
-    """
-    # Columns of a data frame may have numbers for names.
-    names = list(map(str, names))
-    hint = nearest_of(str(name), names, "column")
-    if len(names) <= 4 * sum(map(_is_number, names)):
-        hint += " If its first line is data, put a line with names above it."
-    elif len(names) == 1 and name in names[0].split():
-        hint += " If blanks stand between its fields, say so (--separator ' ')."
-    elif len(names) == 1 or len(names) <= 2 * sum(
-        name.startswith("column ") for name in names
-    ):
-        hint += " If a title stands above the names, delete it."
-    return TableError(f"{path} has no column {name!r}; {hint}")
-
-
-def nearest_of(name: str, names: Iterable[str], what: str) -> str:
-    """Suggest the name that was meant, or list those that there are.
-
-    Examples
-    --------
-    >>> nearest_of("Marhc", ["March", "April"], "sheet")
-    "did you mean 'March'?"
-    >>> nearest_of("x", ["March", "April"], "sheet")
-    "its sheets are 'March', 'April'."
-    """
-    # A wrong capital is the most common mistake, and must not count as a distance.
-    names = list(names)
-    original = {other.lower(): other for other in names}
-    nearest = difflib.get_close_matches(name.lower(), original, n=1, cutoff=_NEAR)
-    # The nearest name is more helpful than a list of all; without a near one, the list
-    # shows what the file is.
-    if nearest:
-        return f"did you mean {original[nearest[0]]!r}?"
-    return f"its {what}s are {quoted(names, _MOST_NAMES)}."
-
-
-def _is_number(text: str) -> bool:
-    """Tell whether a text is a number."""
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True

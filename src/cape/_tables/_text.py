@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 FLAGS = ["0", "1", "false", "False", "FALSE", "true", "True", "TRUE"]
 """What pyarrow reads as false or true."""
@@ -90,8 +89,6 @@ class KindFinder:
         return "text"
 
     def _fits(self, texts: pa.Array, kind: str) -> bool:
-        import pyarrow.compute as pc
-
         if self._for_copy and kind in ("integer", "number"):
             changed = pc.match_substring_regex(texts, _NO_PLAIN_NUMBER)
             if pc.any(changed).as_py():
@@ -101,8 +98,6 @@ class KindFinder:
 
 def arrow_type(kind: str | None) -> pa.DataType:
     """Return the Arrow type of a kind of values; what is no other kind is text."""
-    import pyarrow as pa
-
     types = {
         "number": pa.float64(),
         "integer": pa.int64(),
@@ -136,9 +131,6 @@ def converted(texts: pa.Array, kind: str, decimal: str = ".") -> pa.Array | None
     >>> converted(pa.array(["1.5", "x"]), "number") is None
     True
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if kind == "text":
         return texts
     if kind == "date":
@@ -158,9 +150,6 @@ def converted(texts: pa.Array, kind: str, decimal: str = ".") -> pa.Array | None
 
 def _cast(texts: pa.Array, type_: pa.DataType) -> pa.Array | None:
     """Cast text, with or without the blanks around it; None if that is impossible."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         return pc.cast(texts, type_)
     except pa.ArrowInvalid:
@@ -174,10 +163,6 @@ def _cast(texts: pa.Array, type_: pa.DataType) -> pa.Array | None:
 
 def _dates(texts: pa.Array) -> pa.Array | None:
     """Convert dates in ISO format, with or without a zone, or as 31.12.2024."""
-    import pandas as pd
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     # As a rule all are written alike, and Arrow reads them.
     for zone in (None, "UTC"):
         dates = _cast(texts, pa.timestamp("us", zone))
@@ -213,8 +198,6 @@ def dotted_dates(texts: pd.Series) -> pd.Series:
     >>> dates.dt.year.tolist()
     [2024.0, nan]
     """
-    import pandas as pd
-
     # Not by pyarrow, which takes 31.02.2024 for the second of March.
     texts = texts.str.strip()
     dates = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")

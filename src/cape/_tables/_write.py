@@ -13,14 +13,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from cape._io import new_file
-from cape._tables._table import Dialect, TableError
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
+from cape._tables._source import Dialect, TableError
 
 # A spreadsheet may run text that begins with one of these (also in full width) as a
 # formula, unless the text is a plain number, with a decimal point or comma.
@@ -108,8 +108,6 @@ class TableWriter:
             Every part must have the columns of the first part and, unless the file is a
             CSV, types that fit those of the first part.
         """
-        import pyarrow as pa
-
         table = pa.Table.from_pandas(frame, preserve_index=False)
         # The metadata describes the index of this part, and would go into the file.
         table = table.replace_schema_metadata(None)
@@ -169,8 +167,6 @@ class TableWriter:
 
     def _open(self, schema: pa.Schema) -> Any:
         """Open the temporary file for the format that its suffix tells."""
-        import pyarrow as pa
-
         if self._suffix == ".parquet":
             return _open_parquet(self._temporary, schema)
         if self._suffix in (".feather", ".arrow"):
@@ -181,7 +177,6 @@ class TableWriter:
 
 def _open_parquet(path: Path, schema: pa.Schema) -> Any:
     """A Parquet file that has dictionaries for everything except floats."""
-    import pyarrow as pa
     from pyarrow import parquet
 
     # Floats seldom repeat: a dictionary of them makes the file larger and takes four
@@ -231,8 +226,6 @@ class CsvSink:
     def __init__(
         self, path: Path, names: list[str], dialect: Dialect, *, gzipped: bool
     ):
-        import pyarrow as pa
-
         self.disarmed = 0
         self._separator = dialect.separator
         self._decimal = dialect.decimal
@@ -258,8 +251,6 @@ class CsvSink:
 
     def _write_lines(self, columns: list[pa.Array]) -> None:
         """Join the fields of each row to a line, and write the lines."""
-        import pyarrow.compute as pc
-
         fields = [self._fields(column) for column in columns]
         if len(fields) > 1:
             lines = pc.binary_join_element_wise(*fields, self._separator)
@@ -275,14 +266,11 @@ class CsvSink:
 
     def _fields(self, column: pa.Array) -> pa.Array:
         """Values as fields: harmless, quoted where needed, empty where missing."""
-        import pyarrow.compute as pc
-        from pyarrow import types
-
         fields, any_text = _as_text(column)
         if any_text:
             fields = self._disarm(fields)
         elif self._decimal != "." and (
-            types.is_floating(column.type) or types.is_decimal(column.type)
+            pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)
         ):
             fields = pc.replace_substring(fields, ".", self._decimal)
         in_numbers = self._separator not in _OUTSIDE_NUMBERS
@@ -293,8 +281,6 @@ class CsvSink:
 
     def _disarm(self, fields: pa.Array) -> pa.Array:
         """Put an apostrophe before text that a spreadsheet would run, and count it."""
-        import pyarrow.compute as pc
-
         if not _holds_any(fields, _FORMULA_SIGNS):
             return fields
         begins = pc.fill_null(pc.match_substring_regex(fields, _FORMULA), False)
@@ -309,8 +295,6 @@ class CsvSink:
 
     def _quote(self, fields: pa.Array) -> pa.Array:
         """Quote the fields that hold the separator, a quote or the end of a line."""
-        import pyarrow.compute as pc
-
         separator = self._separator
         if not _holds_any(fields, f'"\r\n{separator}'):
             return fields
@@ -343,8 +327,6 @@ def _as_text(column: pa.Array) -> tuple[pa.Array, bool]:
     The flag tells whether fields may hold anything, and not only numbers and dates,
     which are neither formulas nor hold the usual separators.
     """
-    import pyarrow as pa
-
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     type_ = column.type

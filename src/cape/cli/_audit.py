@@ -10,12 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cape import files
 from cape._wording._audit import BETWEEN_NAMES, RATE_NAMES
 from cape._wording._terminal import audited, impact_shown
 from cape.cli import _options as options
 from cape.cli._app import progress
 from cape.cli._options import command
 from cape.cli._output import Finding, Output, parse_conditions
+from cape.files._notes import Notes
 
 _MAP_FORM = "PREDICTION=LABEL, such as high=yes"
 
@@ -85,7 +87,6 @@ class BiasTable:
         output.check([source], [self.out])
         from cape._tables import TableWriter
         from cape.files._audit import LEAST_SHARE, impact_of_file
-        from cape.files._notes import Notes
         from cape.report._audit import impact_summary
 
         notes = Notes()
@@ -219,14 +220,12 @@ def audit(
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, (*RATE_NAMES, *BETWEEN_NAMES))
     output.check([source])
-    from cape.files import count_file
-    from cape.files._notes import Notes
     from cape.report._audit import audit_summary
 
     notes = Notes()
     groups = options.group_columns(source, csv.dialect(), group)
     with progress() as on_rows:
-        counts, labels, sha256 = count_file(
+        counts, labels, sha256 = files.count_file(
             source,
             label=label,
             prediction=prediction,

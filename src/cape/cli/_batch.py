@@ -8,12 +8,14 @@ from typing import Any
 
 import typer
 
+from cape import files
 from cape._wording import _terminal as words
 from cape._wording._numbers import unique_names
 from cape.cli import _app
 from cape.cli import _options as options
 from cape.cli._options import check_files, command
 from cape.cli._output import Finding, Output, parse_conditions
+from cape.files._notes import Notes
 
 
 @command(
@@ -70,18 +72,16 @@ def predict(
     source = csv.source(file)
     inputs = [model, source] if checked is None else [model, source, checked]
     output.check(inputs, [out])
-    from cape.files import load_model, predict_file
     from cape.files._batch import summarise
-    from cape.files._notes import Notes
     from cape.report._batch import batch_summary
     from cape.report._model import file_provenance
     from cape.report._monitor import monitor_summary
 
     aim = costs.of_rule(rule)
-    loaded = load_model(model, key=key_file, missing_groups=missing_groups)
+    loaded = files.load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
     with _app.progress() as on_rows, options.workers(dask) as each:
-        prediction = predict_file(
+        prediction = files.predict_file(
             loaded,
             source,
             out,
@@ -98,8 +98,8 @@ def predict(
             each=each,
         )
     examination = prediction.examination
-    files = [(source.name, prediction.rows, prediction.sha256)]
-    examination.provenance = file_provenance(loaded, files)
+    read = [(source.name, prediction.rows, prediction.sha256)]
+    examination.provenance = file_provenance(loaded, read)
     came_back = None
     if prediction.checked is not None:
         came_back = []
@@ -169,10 +169,9 @@ def evidence(
     if not sql:
         raise ValueError("--sql must be given: a statement is what is printed.")
     check_files([model], overwrite=False)
-    from cape.files import load_model
     from cape.sql import query
 
-    clf = load_model(model, key=key_file).clf
+    clf = files.load_model(model, key=key_file).clf
     # Not by rich, which wraps lines and draws what stands between colons.
     typer.echo(query(clf, table, dialect, label, groups=group))
 
@@ -206,13 +205,10 @@ def rows_needed(
     """
     source = csv.source(file, needed=False)
     check_files([model] if source is None else [model, source], overwrite=False)
-    from cape.files import load_model, rows_needed_of_file
-    from cape.files._notes import Notes
-
-    loaded = load_model(model, key=key_file)
+    loaded = files.load_model(model, key=key_file)
     notes = Notes()
     with _app.progress() as on_rows:
-        needs = rows_needed_of_file(
+        needs = files.rows_needed_of_file(
             loaded,
             source,
             width,
@@ -282,13 +278,11 @@ def sample(
     source = csv.source(file)
     check_files([model, source], [out], overwrite=force)
     from cape._groups import combined_columns
-    from cape.files import load_model, sample_file
-    from cape.files._notes import Notes
 
-    loaded = load_model(model, key=key_file, missing_groups=missing_groups)
+    loaded = files.load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
     with _app.progress() as on_rows, options.workers(dask) as each:
-        sampled = sample_file(
+        sampled = files.sample_file(
             loaded,
             source,
             out,
@@ -375,19 +369,17 @@ def monitor(
     if csv.sql is not None or not paths:
         paths.append(csv.source(None))
     output.check([model, *paths])
-    from cape.files import load_model, monitor_files
-    from cape.files._notes import Notes
     from cape.report._model import file_provenance
     from cape.report._monitor import monitor_summary
 
     aim = costs.of_rule(rule)
-    loaded = load_model(model, key=key_file, missing_groups=missing_groups)
+    loaded = files.load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
     errors: list[Exception] = []
     with _app.progress(len(paths), "batches") as on_batch:
         # Only a few numbers of each batch are kept, so that a list of all is small.
         monitored = list(
-            monitor_files(
+            files.monitor_files(
                 loaded,
                 paths,
                 level=level,
@@ -404,8 +396,8 @@ def monitor(
         raise errors[0]
     for error in errors:
         notes.say("not_read", why=str(error))
-    files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
-    provenance = file_provenance(loaded, files)
+    read = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
+    provenance = file_provenance(loaded, read)
     summary = monitor_summary(monitored, level=level, provenance=provenance)
     last = None if csv.sql is not None else paths[-1]
     kept = {"missing_groups": missing_groups, "key_file": key_file, "out": _SHEET}
@@ -443,20 +435,16 @@ def _files(paths: list[Path]) -> list[Path]:
     ValueError
         If a folder has no files.
     """
-    files: list[Path] = []
+    found: list[Path] = []
     for path in paths:
-        if not path.is_dir():
-            files.append(path)
-            continue
-        inside = []
-        # Hidden files, such as those of file managers, are no batches.
-        for file in sorted(path.iterdir()):
-            if not file.name.startswith("."):
-                inside.append(file)
+        inside = [path]
+        if path.is_dir():
+            # Hidden files, such as those of file managers, are no batches.
+            inside = [file for file in path.iterdir() if file.name[0] != "."]
         if not inside:
             raise ValueError(f"the folder {path} holds no files.")
-        files += inside
-    return files
+        found += sorted(inside)
+    return found
 
 
 # A batch with a column at fault has drifted, and its prevalence cannot be told.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cape import files
 from cape._io import check_report
 from cape._wording._terminal import groups_table, model_facts
 from cape.cli import _app
@@ -26,11 +27,10 @@ def explore(
     """
     check_report(out, overwrite=force)
     check_files([model], [out], overwrite=force)
-    from cape.files import load_model
     from cape.report import write_report
     from cape.report._model import explorer_summary, file_provenance
 
-    loaded = load_model(model, key=key_file)
+    loaded = files.load_model(model, key=key_file)
     title = loaded.details["data"]["file"]
     provenance = file_provenance(loaded)
     summary = explorer_summary(loaded.clf, title=title, provenance=provenance)

@@ -14,7 +14,7 @@ import inspect
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -24,7 +24,7 @@ import typer
 from typer.core import TyperCommand
 
 from cape._io import check_apart, check_free
-from cape._tables import Dialect, Query, Source, open_table, source_files
+from cape._tables import Dialect, Query, Source, source_files
 from cape._wording._terminal import OPTIONS
 from cape.cli._app import app
 
@@ -363,6 +363,8 @@ def group_columns(
     for name in group or []:
         several = [part.strip() for part in name.split(",") if part.strip()]
         if len(several) > 1:
+            from cape._tables import open_table
+
             names = set(open_table(source, dialect).names)
             # Names may have commas themselves.
             if name in names or names.isdisjoint(several):
@@ -465,13 +467,15 @@ def check_files(
 
 
 @contextmanager
-def workers(address: str | None) -> Iterator[Any]:
-    """Choose who works on the parts of a file.
+def workers(address: str | None, *, training: bool = False) -> Iterator[Any]:
+    """Choose who works on the parts of a file, or trains in a ``with`` block.
 
     Parameters
     ----------
     address : str or None
         Address of a Dask scheduler; None stays in this process.
+    training : bool, default=False
+        Whether learners are trained.
 
     Yields
     ------
@@ -481,34 +485,6 @@ def workers(address: str | None) -> Iterator[Any]:
     if address is None:
         yield None
         return
-    with _cluster(address) as client:
-        # Imported here because Dask is an optional dependency.
-        from cape.scale import on_workers
-
-        yield on_workers(client)
-
-
-@contextmanager
-def trainers(address: str | None) -> Iterator[None]:
-    """Choose who trains learners inside a ``with`` block.
-
-    Parameters
-    ----------
-    address : str or None
-        Address of a Dask scheduler; None stays in this process.
-    """
-    if address is None:
-        yield
-        return
-    with _cluster(address) as client:
-        from cape.scale import training_on
-
-        with training_on(client):
-            yield
-
-
-def _cluster(address: str) -> Any:
-    """Connect to a Dask scheduler, or say how to install Dask."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -516,8 +492,13 @@ def _cluster(address: str) -> Any:
             "--dask needs Dask: pip install 'cape-fair[dask]'."
         ) from error
     _check_reachable(address)
+    # Imported here because Dask is an optional dependency.
+    from cape.scale import on_workers, training_on
+
     # The client is passed explicitly, and must not become the default of other code.
-    return Client(address, timeout=_TIMEOUT, set_as_default=False)
+    client = Client(address, timeout=_TIMEOUT, set_as_default=False)
+    with client, training_on(client) if training else nullcontext():
+        yield on_workers(client)
 
 
 def _check_reachable(address: str) -> None:

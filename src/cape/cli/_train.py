@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from cape import files
 from cape._wording._terminal import trained
 from cape.cli import _app
 from cape.cli import _options as options
 from cape.cli._options import check_files, command
+from cape.files._notes import Notes
 
 
 @dataclass(frozen=True)
@@ -155,9 +157,6 @@ def train(
     """
     source = csv.source(file)
     check_files([source], [out], overwrite=force)
-    from cape.files import train_file
-    from cape.files._notes import Notes
-
     settings = own.chosen(costs) | {
         "missing_groups": missing_groups or "error",
         "n_jobs": own.jobs if dask is None else None,
@@ -168,8 +167,8 @@ def train(
     notes = Notes()
     # While learners are trained, the classifier shows a progress bar of its own.
     bar = _app.progress(stop_at="training")
-    with options.trainers(dask), bar as on_rows:
-        model = train_file(
+    with options.workers(dask, training=True), bar as on_rows:
+        model = files.train_file(
             source,
             out,
             label=label,

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from cape import files
 from cape._io import new_file
 from cape._wording import _watch as words
 from cape._wording._numbers import group_name
@@ -16,6 +17,7 @@ from cape.cli import _app
 from cape.cli import _options as options
 from cape.cli._options import command
 from cape.cli._output import Output
+from cape.files._notes import Notes
 
 
 @command(
@@ -76,14 +78,12 @@ def watch(
     if reference is not None and acknowledge is None:
         raise ValueError("--reference needs --acknowledge, got nothing.")
     from cape._tracks import Question
-    from cape.files import load_model
-    from cape.files._notes import Notes
-    from cape.files._watch import look_at_file, metrics_text, open_watch, save_watch
+    from cape.files._watch import look_at_file, metrics_text, open_watch
     from cape.report._model import file_provenance
     from cape.report._watch import watch_summary
 
     fatal = {Question.parse(text).name for text in fail_if or []}
-    loaded = load_model(model, key=key_file, missing_groups=missing_groups)
+    loaded = files.load_model(model, key=key_file, missing_groups=missing_groups)
     notes = Notes()
     watched = open_watch(loaded, state, ask, notes)
     if acknowledge is not None:
@@ -106,11 +106,13 @@ def watch(
             command = options.to_paste(
                 "sample", model, file, csv, rows=100, out="to_check.csv"
             )
-    save_watch(watched, state)
+    written = {state: watched.to_json()}
     if metrics is not None:
-        # Whole: Prometheus may read at any time.
-        with new_file(metrics, overwrite=True) as temporary:
-            temporary.write_text(metrics_text(watched), encoding="utf-8")
+        written[metrics] = metrics_text(watched)
+    for path, text in written.items():
+        # Whole at any time: Prometheus may read whenever it likes.
+        with new_file(path, overwrite=True) as temporary:
+            temporary.write_text(text, encoding="utf-8")
     summary = watch_summary(
         watched, provenance=file_provenance(loaded), command=command
     )

@@ -25,7 +25,6 @@ from cape.files._columns import (
     by_value,
     check_bins,
     check_named_once,
-    group_text,
     label_text,
     named_values,
     note_many_groups,
@@ -162,7 +161,9 @@ def count_file(
         frame = frame.fillna(dict.fromkeys(group, MISSING_GROUP))
         predictions = frame[prediction]
         if threshold is not None:
-            predictions = _above(predictions, threshold, scan.path)
+            numbers = as_kind(predictions, "number", scan.path, Notes())
+            calls = np.where(numbers > threshold, _ABOVE, _NOT_ABOVE)
+            predictions = pd.Series(calls, frame.index).where(numbers.notna())
         predictions = label_text(predictions)
         # Leaving rows out would change the rates.
         n_missing = int(predictions.isna().sum())
@@ -172,7 +173,7 @@ def count_file(
                 "Leave them out of the file, or fill them in."
             )
         # Crossing all columns as if they were groups is one pass over the rows.
-        columns = [group_text(frame[name], notes) for name in group]
+        columns = [plain_text(frame[name], notes) for name in group]
         table = pd.concat([frame[label], predictions, *columns], axis=1)
         crossed = check_groups(table)
         sizes = np.bincount(crossed.codes, minlength=len(crossed.keys)).tolist()
@@ -218,13 +219,6 @@ def count_file(
 def _renamed(values: pd.Series, names: Mapping[str, str]) -> pd.Series:
     """Call values by other names; the rest stays as it is."""
     return values.map(lambda value: names.get(value, value))
-
-
-def _above(values: pd.Series, threshold: float, path: str | Path) -> pd.Series:
-    """Call numbers above the threshold one thing, and the others another."""
-    numbers = as_kind(values, "number", path, Notes())
-    calls = np.where(numbers > threshold, _ABOVE, _NOT_ABOVE)
-    return pd.Series(calls, values.index, name=values.name).where(numbers.notna())
 
 
 def _two_labels(
@@ -351,7 +345,7 @@ def impact_of_file(
     types = {**dict.fromkeys(group, "text"), column: "number" if is_score else "text"}
     frames = []
     for frame in scan.parts(types):
-        texts = {name: group_text(frame[name], notes) for name in group}
+        texts = {name: plain_text(frame[name], notes) for name in group}
         frames.append(frame.assign(**texts))
         scan.on_rows("counting", len(frame))
     table = pd.concat(frames, ignore_index=True)
@@ -374,7 +368,7 @@ def impact_of_file(
         facts["median"] = float(table[column].median())
         chosen = table[column] > facts["median"]
     else:
-        decisions = plain_text(table[column])[0]
+        decisions = plain_text(table[column])
         selected = _selected(decisions, positive, f"{scan.path}, column {column!r}")
         facts["selected"] = " or ".join(selected)
         chosen = decisions.isin(selected)

@@ -201,9 +201,8 @@ class Columns:
         >>> columns.types(labels=True)
         {'age': 'number', 'race': 'text', 'y': 'text'}
         """
-        types = {**dict.fromkeys(self.groups, "text"), **self.features}
-        # The features first, in the order of training.
-        types = {name: types[name] for name in (*self.features, *self.groups)}
+        # The features first, in the order of training; a group may be one of them.
+        types = self.features | dict.fromkeys(self.groups, "text") | self.features
         if labels:
             types[self.label] = "text"
         return types
@@ -237,7 +236,7 @@ class Columns:
         for name, kind in self.features.items():
             ready[name] = as_kind(frame[name], kind, path, notes)
         for name, place in zip(self.groups, self.group_places, strict=True):
-            ready[place] = self.as_group(name, group_text(frame[name], notes))
+            ready[place] = self.as_group(name, plain_text(frame[name], notes))
         return pd.DataFrame(ready, index=frame.index)
 
     @property
@@ -360,7 +359,7 @@ def check_named_once(group: Sequence[str]) -> None:
     --------
     >>> check_named_once(["sex", "sex"])
     Traceback (most recent call last):
-    cape._tables._table.TableError: a column can be a group once, got 'sex', 'sex'.
+    cape._tables._source.TableError: a column can be a group once, got 'sex', 'sex'.
     """
     if len(set(group)) < len(group):
         listed = quoted(list(group), len(group))
@@ -376,7 +375,7 @@ def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float
     {'age': (18.0, 65.0)}
     >>> check_bins({"age": [65, 18]}, ["age"])
     Traceback (most recent call last):
-    cape._tables._table.TableError: bins must be ... that ascend, got 65, 18 for 'age'.
+    cape._tables._source.TableError: bins must be ... that ascend, got 65, 18 for 'age'.
     """
     checked = {}
     for name, edges in (bins or {}).items():
@@ -611,8 +610,7 @@ def _to_text(values: pd.Series) -> pd.Series:
     """Convert to text; text stays as it is, "1.0" included."""
     if kind_of(values) == "text":
         return values.astype("str")
-    text, _ = plain_text(values)
-    return text
+    return plain_text(values)
 
 
 _CONVERT = {
@@ -623,40 +621,39 @@ _CONVERT = {
 }
 
 
-def plain_text(values: pd.Series) -> tuple[pd.Series, tuple[Any, str] | None]:
+def plain_text(values: pd.Series, notes: Notes | None = None) -> pd.Series:
     """Write values as text, so that 1, 1.0 and "1" are the same.
 
     Parameters
     ----------
     values : Series of shape (n_samples,)
+    notes : Notes, default=None
+        Collects a note on the first value whose spelling has changed.
 
     Returns
     -------
-    text : Series of str of shape (n_samples,)
+    Series of str of shape (n_samples,)
         Missing values stay missing.
-    changed : tuple of object and str, or None
-        The first value whose spelling has changed, and its text.
 
     Examples
     --------
-    >>> plain_text(pd.Series([1.0, 2.0]))[0].tolist()
+    >>> notes = Notes()
+    >>> plain_text(pd.Series([1.0, 2.0], name="ward"), notes).tolist()
     ['1', '2']
-    >>> plain_text(pd.Series(["1.0", "x"]))
-    (0    1
-    1    x
-    dtype: str, ('1.0', '1'))
+    >>> list(notes)[0].values
+    {'column': 'ward', 'value': 1.0, 'read_as': '1'}
     """
     # Rows are many and levels few: only the levels are written anew.
     codes, levels = pd.factorize(values)
     texts = [plain_value(level) for level in levels]
+    for level, text in zip(levels, texts, strict=True):
+        # Nobody sees how an accent is stored.
+        if notes is not None and unicodedata.normalize("NFC", str(level)) != text:
+            notes.say("respelled", column=values.name, value=level, read_as=text)
+            break
     # factorize gives missing values the code -1, and take leaves them missing.
     array = pd.array(texts, dtype="str").take(codes, allow_fill=True)
-    text = pd.Series(array, index=values.index)
-    for level, spelled in zip(levels, texts, strict=True):
-        # Nobody sees how an accent is stored.
-        if unicodedata.normalize("NFC", str(level)) != spelled:
-            return text, (level, spelled)
-    return text, None
+    return pd.Series(array, index=values.index)
 
 
 def plain_value(value: Any) -> str:
@@ -692,35 +689,6 @@ def label_text(values: pd.Series) -> pd.Series:
     texts = [plain_value(level) if str(level).strip() else None for level in levels]
     array = pd.array(texts, dtype="str").take(codes, allow_fill=True)
     return pd.Series(array, index=values.index)
-
-
-def group_text(values: pd.Series, notes: Notes) -> pd.Series:
-    """Write a group column as plain text, with a note if a spelling has changed.
-
-    Parameters
-    ----------
-    values : Series of shape (n_samples,)
-        The column.
-    notes : Notes
-        Collects the note.
-
-    Returns
-    -------
-    Series of str of shape (n_samples,)
-
-    Examples
-    --------
-    >>> notes = Notes()
-    >>> group_text(pd.Series([1.0, 2.0], name="ward"), notes).tolist()
-    ['1', '2']
-    >>> list(notes)[0].values
-    {'column': 'ward', 'value': 1.0, 'read_as': '1'}
-    """
-    text, changed = plain_text(values)
-    if changed:
-        value, read_as = changed
-        notes.say("respelled", column=values.name, value=value, read_as=read_as)
-    return text
 
 
 def by_value(text: str) -> tuple[bool, float, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from cape import persist
 from cape._tables import Dialect, TableError
@@ -15,8 +16,6 @@ from cape.files._columns import Columns, kind_of, plain_value
 from cape.files._notes import Notes
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cape.classifier import CapeClassifier
 
 _DETAILS = ("columns", "learner", "data", "settings", "groups")
@@ -163,8 +162,6 @@ def save_model(
 
 def _named_groups(sensitive_features: Any) -> pd.DataFrame:
     """Return groups that are given apart as a table; raise if they have no names."""
-    import pandas as pd
-
     table = pd.DataFrame(sensitive_features)
     if not all(isinstance(name, str) for name in table):
         raise ValueError(

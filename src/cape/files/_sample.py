@@ -29,7 +29,6 @@ from cape._prediction import adapt
 from cape._tables import (
     Dialect,
     Source,
-    Table,
     TableError,
     TableWriter,
     check_outside,
@@ -81,12 +80,11 @@ class SampledFile:
 
         As many as were drawn if these do.
         """
-        needed = {}
+        total = 0
         for group, drawn in self.drawn.items():
             if drawn:
-                enough = _labelled.enough_labels(self.rows[group])
-                needed[group] = max(enough, drawn)
-        return sum(needed.values())
+                total += max(_labelled.enough_labels(self.rows[group]), drawn)
+        return total
 
 
 def sample_file(
@@ -176,36 +174,25 @@ def sample_file(
     with writing as writer, notes.listening(), keeping as kept:
         evidence, _ = scan.batch(model, each=each, kept=kept)
         drawn, _ = _draw_rows(model.clf, evidence, kept, draw)
-        rows = _rows_of_file(scan, drawn.rows)
+        sheet = _rows_of_file(scan, drawn.rows)
         scan.table.check_unchanged()
-        writer.write(_sheet_of(rows, drawn, draw, model, scan.sha256))
+        # What the file says of labels must not be copied by whoever fills it in.
+        label = model.columns.label
+        sheet = sheet.drop(columns=label, errors="ignore")
+        sheet[ROW] = drawn.rows + 1
+        sheet[PROBABILITY] = drawn.probabilities.round(9)
+        keys = []
+        for number in sheet[ROW]:
+            keys.append(draw.key(number, scan.sha256, model.clf.fingerprint_))
+        sheet[KEY] = keys
+        sheet[label] = pd.Series([None] * len(sheet), dtype="str")
+        writer.write(sheet)
     if writer.disarmed:
         notes.say("disarmed", n=writer.disarmed, path=str(out), predicted=False)
     counts = Counter(kept.groups[code] for code in drawn.groups)
     return SampledFile(
         rows=evidence.rows, drawn={group: counts[group] for group in evidence.groups}
     )
-
-
-def _sheet_of(
-    table: pd.DataFrame,
-    drawn: _labelled.DrawnRows,
-    draw: Draw,
-    model: TableModel,
-    file_hash: str,
-) -> pd.DataFrame:
-    """Append the four columns of a sheet to the rows that were drawn."""
-    label = model.columns.label
-    fingerprint = model.clf.fingerprint_
-    numbers = drawn.rows + 1
-    # What the file says of labels must not be copied by whoever fills the sheet in.
-    sheet = table.drop(columns=label, errors="ignore")
-    sheet[ROW] = numbers
-    sheet[PROBABILITY] = drawn.probabilities.round(9)
-    keys = [draw.key(int(number), file_hash, fingerprint) for number in numbers]
-    sheet[KEY] = keys
-    sheet[label] = pd.Series([None] * len(sheet), dtype="str")
-    return sheet
 
 
 def _rows_of_file(scan: _scan.Scan, rows: np.ndarray) -> pd.DataFrame:
@@ -413,7 +400,15 @@ class SheetLabels:
                 )
         drawn, strata = _draw_rows(clf, evidence, kept, self._labels[0].draw)
         places = {row: place for place, row in enumerate(drawn.rows.tolist())}
-        codes = self._codes_of(places)
+        # 1, 0 or -1 (no label) for each row that was drawn.
+        codes = np.full(len(places), -1)
+        for label in self._labels:
+            if label.row - 1 not in places:
+                raise TableError(
+                    f"{self._path}, line {label.line}: row {label.row} is not among "
+                    "the rows drawn. Another version of cape may have drawn it."
+                )
+            codes[places[label.row - 1]] = label.positive
         # Filled in group by group.
         probabilities = np.zeros(len(codes))
         groups = {}
@@ -458,18 +453,6 @@ class SheetLabels:
         for group, part in labelled.groups.items():
             counted[group] = replace(counted[group], labelled=part.labelled)
         return Evidence(evidence.fingerprint, counted), groups
-
-    def _codes_of(self, places: dict[int, int]) -> np.ndarray:
-        """Return 1, 0 or -1 (no label) for each row that was drawn."""
-        codes = np.full(len(places), -1)
-        for label in self._labels:
-            if label.row - 1 not in places:
-                raise TableError(
-                    f"{self._path}, line {label.line}: row {label.row} is not among "
-                    "the rows drawn. Another version of cape may have drawn it."
-                )
-            codes[places[label.row - 1]] = label.positive
-        return codes
 
 
 def _check_group(
@@ -618,7 +601,12 @@ def _fields(path: Path, label: str) -> Iterator[tuple[int, str, str]]:
     """Yield line, key and label of each row of a sheet."""
     files = source_files(path)
     if len(files) > 1 or table_format(files[0]) != "csv":
-        yield from _cells_of_book(open_table(path), label)
+        line = 1  # the header
+        for part in open_table(path).parts(columns=[KEY, label], verbatim=True):
+            texts = part.astype("str").fillna("")
+            for key, written in zip(texts[KEY], texts[label], strict=True):
+                line += 1
+                yield line, key.strip(), written.strip()
         return
     text = _decoded(path)
     header = next((line for line in text.splitlines() if line.strip()), "")
@@ -636,16 +624,6 @@ def _fields(path: Path, label: str) -> Iterator[tuple[int, str, str]]:
         yield rows.line_num, padded[places[0]], padded[places[1]]
     if places is None:
         raise TableError(f"{path} is empty.")
-
-
-def _cells_of_book(table: Table, label: str) -> Iterator[tuple[int, str, str]]:
-    """Yield line, key and label of each row of a sheet of a spreadsheet."""
-    line = 1  # the header
-    for part in table.parts(columns=[KEY, label], verbatim=True):
-        texts = part.astype("str").fillna("")
-        for key, written in zip(texts[KEY], texts[label], strict=True):
-            line += 1
-            yield line, key.strip(), written.strip()
 
 
 def _decoded(path: Path) -> str:

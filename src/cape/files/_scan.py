@@ -297,7 +297,14 @@ class Scan:
         missing = model.clf.missing_groups
         self._judge_missing("group", model.columns.groups, without_group, missing)
         if unknown:
-            raise _unknown_groups(self.path, unknown, model)
+            counts = [f"{name!r} ({rows_text(n)})" for name, n in unknown.most_common()]
+            known = [repr(group_name(group)) for group in model.clf.groups_[:10]]
+            raise TableError(
+                f"{self.path} has groups that were not in training: "
+                f"{', '.join(shortened(counts, _MOST_NAMES))}. The model knows "
+                f"{', '.join(known)}; train with --unknown-groups pooled to predict "
+                "unknown groups with the model of all groups."
+            )
         return evidence, has_labels
 
     def labelled_parts(
@@ -445,7 +452,7 @@ def read_counts(
         keys.append(key)
         if name in columns.bins:
             frame[key] = in_bins(frame[key], columns.bins[name], table.path)
-        frame[key] = columns.as_group(name, plain_text(frame[key])[0])
+        frame[key] = columns.as_group(name, plain_text(frame[key]))
     if "label" in frame:
         labels = frame.rename(columns={"label": columns.label})
         frame["label"] = model.labels(columns.positive(labels, table.path, notes))
@@ -592,20 +599,6 @@ def _group_problems(
             if group not in model.clf.models_:
                 unknown[group_name(group)] += int(size)
     return without_group, unknown
-
-
-def _unknown_groups(
-    path: str | Path, unknown: Counter[str], model: TableModel
-) -> TableError:
-    """Make the error for groups that were not in training."""
-    counts = [f"{name!r} ({rows_text(n)})" for name, n in unknown.most_common()]
-    known = [repr(group_name(group)) for group in model.clf.groups_[:10]]
-    return TableError(
-        f"{path} has groups that were not in training: "
-        f"{', '.join(shortened(counts, _MOST_NAMES))}. The model knows "
-        f"{', '.join(known)}; train with --unknown-groups pooled to predict unknown "
-        "groups with the model of all groups."
-    )
 
 
 def _row_type(clf: CapeClassifier) -> np.dtype:

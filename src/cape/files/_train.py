@@ -35,10 +35,10 @@ from cape.files._columns import (
     as_kind,
     check_bins,
     check_named_once,
-    group_text,
     label_text,
     named_values,
     note_many_groups,
+    plain_text,
     split_labels,
 )
 from cape.files._model import TableModel, describe_groups
@@ -230,7 +230,8 @@ def train_file(
         notes=notes,
     )
     looked_at = [name for name in columns.features if name not in model_columns]
-    constant = _constant_columns(X[looked_at])
+    n_values = X[looked_at].nunique(dropna=False)
+    constant = n_values.index[n_values <= 1].tolist()
     if constant:
         notes.say("constant", columns=constant)
         columns, X = _without(columns, X, constant, "constant", scan.path)
@@ -277,10 +278,18 @@ def train_file(
     rule = used["rule"]
     if rule is None:
         rule = describe_rule(rule_of(clf))["name"]
+    data = {
+        "file": scan.path.name,
+        "rows": len(X),
+        "rows_in_file": scan.rows,
+        "sha256": scan.sha256,
+    }
+    if scan.table.is_csv:
+        data["dialect"] = asdict(scan.table.dialect)
     details = {
         "columns": columns.to_dict(),
         "learner": learner,
-        "data": _describe_data(scan, len(X)),
+        "data": data,
         "groups": describe_groups(clf),
         "settings": {
             **used,
@@ -318,12 +327,6 @@ def _positive_decision(
     return decisions[texts == named].iloc[0]
 
 
-def _constant_columns(X: pd.DataFrame) -> list[str]:
-    """Name the columns that have the same value, or none, in all rows."""
-    is_constant = X.nunique(dropna=False) <= 1
-    return is_constant.index[is_constant].tolist()
-
-
 def _without(
     columns: Columns, X: pd.DataFrame, names: Sequence[str], why: str, path: Path
 ) -> tuple[Columns, pd.DataFrame]:
@@ -337,19 +340,6 @@ def _without(
             f"({', '.join(map(repr, names))})."
         )
     return replace(columns, features=features), X[[*features, *columns.groups]]
-
-
-def _describe_data(scan: Scan, rows: int) -> dict[str, Any]:
-    """Record which file a model was trained on, and how it was written."""
-    content = {
-        "file": scan.path.name,
-        "rows": rows,
-        "rows_in_file": scan.rows,
-        "sha256": scan.sha256,
-    }
-    if scan.table.is_csv:
-        content["dialect"] = asdict(scan.table.dialect)
-    return content
 
 
 def _read_table(
@@ -412,7 +402,7 @@ def _read_table(
             counts[str(value)] += n
         # One spelling of a group is one class of the reservoir, and so are all values
         # of the label that are positive.
-        columns_of_class = {name: group_text(part[name], notes) for name in group}
+        columns_of_class = {name: plain_text(part[name], notes) for name in group}
         if positive:
             columns_of_class[label] = part[label].isin(positive)
         reservoir.add(part.assign(**columns_of_class))
@@ -439,7 +429,10 @@ def _read_table(
     X = columns.table(frame, scan.path, notes)
     is_positive = frame[label] if positive else frame[label] == labels[1]
     y = is_positive.to_numpy().astype(np.int8)
-    _check_values(X, columns, scan.path)
+    if not X[list(features)].notna().any().any():
+        raise TableError(
+            f"{scan.path}: all values of all columns to learn from are missing."
+        )
     return columns, X, y
 
 
@@ -496,15 +489,6 @@ def _read_without_total(
             except TableError:
                 continue
             features[name] = kind
-
-
-def _check_values(X: pd.DataFrame, columns: Columns, path: Path) -> None:
-    """Raise if no feature has a value."""
-    has_value = X[list(columns.features)].notna()
-    if not has_value.any().any():
-        raise TableError(
-            f"{path}: all values of all columns to learn from are missing."
-        )
 
 
 def _note_look_alikes(frame: pd.DataFrame, kinds: dict[str, str], notes: Notes) -> None:

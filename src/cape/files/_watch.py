@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from cape._io import new_file
 from cape._tables import Dialect, Source
 from cape._tracks import OF_LABELS, Question
 from cape._watch import Watch
@@ -105,12 +104,6 @@ def look_at_file(
         evidence, _ = scan.batch(model, kept=kept)
     scan.table.check_unchanged()
     watch.look(evidence, name)
-
-
-def save_watch(watch: Watch, state: Path) -> None:
-    """Write the state; the file is whole at any time."""
-    with new_file(state, overwrite=True) as temporary:
-        temporary.write_text(watch.to_json(), encoding="utf-8")
 
 
 def metrics_text(watch: Watch) -> str:
