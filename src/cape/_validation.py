@@ -510,26 +510,21 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
         )
     classes = np.unique(y)
     if len(classes) > 2:
-        _refuse_many_classes(classes, kind, name)
+        listed = ", ".join(map(repr, classes[:5].tolist()))
+        if len(classes) > 5:
+            listed += ", ..."
+        # scikit-learn's estimator checks look for the first two sentences.
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"{kind}: {name} must hold two classes, got {len(classes)} classes "
+            f"({listed})."
+        )
     if len(classes) < 2:
         raise ValueError(
             f"{name} must hold two classes, got {len(classes)} class: "
             f"{classes.tolist()} (n_samples = {len(y)})."
         )
     return classes, y == classes[1]
-
-
-def _refuse_many_classes(classes: np.ndarray, kind: str, name: str) -> None:
-    """Raise the error for more than two classes; it names the first five."""
-    first = classes[:5].tolist()
-    listed = ", ".join(map(repr, first))
-    if len(classes) > 5:
-        listed += ", ..."
-    # The first two sentences are those that scikit-learn's estimator checks look for.
-    raise ValueError(
-        f"Only binary classification is supported. The type of the target is {kind}: "
-        f"{name} must hold two classes, got {len(classes)} classes ({listed})."
-    )
 
 
 def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:

@@ -67,26 +67,17 @@ class ArrowTable(Table):
     ) -> Iterator[pa.RecordBatch]:
         with naming(self.path):
             if self._format == "parquet":
-                yield from self._parquet_batches(wanted.columns, rows)
+                columns = wanted.columns
+                batches = self._open().iter_batches(batch_size=rows, columns=columns)
+                try:
+                    yield from batches
+                except (pa.ArrowException, OSError):
+                    self._name_damage(columns)
+                    raise
             else:
                 for batch in self._arrow_batches():
                     yield batch.select(wanted.columns)
         self._hash_files(hasher)
-
-    def _parquet_batches(
-        self, columns: list[str], rows: int
-    ) -> Iterator[pa.RecordBatch]:
-        """Batches of a Parquet file; a page that is damaged is named."""
-        batches = self._open().iter_batches(batch_size=rows, columns=columns)
-        while True:
-            try:
-                batch = next(batches, None)
-            except (pa.ArrowException, OSError) as error:
-                self._name_damage(columns)
-                raise error
-            if batch is None:
-                return
-            yield batch
 
     def _name_damage(self, columns: list[str]) -> None:
         """Raise an error that names the column and the rows of a damaged page."""

@@ -10,10 +10,18 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
+from pyarrow import types
 
 from cape._tables._source import Dialect, TableError, check_columns_exist, first_line
 
 _ROWS_OF_A_PART = 50_000
+
+_CHECKS_OF_KINDS: dict[str, tuple[Any, ...]] = {
+    "flag": (types.is_boolean,),
+    "date": (types.is_date, types.is_timestamp),
+    "number": (types.is_integer, types.is_floating, types.is_decimal, types.is_null),
+    "text": (types.is_string, types.is_large_string, types.is_string_view),
+}
 
 
 class Wanted(NamedTuple):
@@ -211,28 +219,14 @@ def kind_of_type(type_: pa.DataType) -> str:
         returns them.
     """
     # A dictionary is a way of storing values, not a kind of value.
-    if pa.types.is_dictionary(type_):
+    if types.is_dictionary(type_):
         return kind_of_type(type_.value_type)
-    if pa.types.is_boolean(type_):
-        return "flag"
-    if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
-        return "date"
-    numbers = (
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_decimal,
-        pa.types.is_null,
-    )
-    if any(check(type_) for check in numbers):
-        return "number"
-    texts = (
-        pa.types.is_string,
-        pa.types.is_large_string,
-        pa.types.is_string_view,
-        pa.types.is_time,
-    )
-    if any(check(type_) for check in texts):
+    # As `to_frame` returns it.
+    if types.is_time(type_):
         return "text"
+    for kind, checks in _CHECKS_OF_KINDS.items():
+        if any(is_of_kind(type_) for is_of_kind in checks):
+            return kind
     return "other"
 
 
@@ -258,14 +252,14 @@ def to_verbatim_frame(table: pa.Table) -> pd.DataFrame:
 
 def _learnable_type(type_: pa.DataType) -> pa.DataType:
     """The type itself, or the one that a learner takes in its place."""
-    if pa.types.is_decimal(type_) or pa.types.is_null(type_):
+    if types.is_decimal(type_) or types.is_null(type_):
         return pa.float64()
-    if pa.types.is_time(type_):
+    if types.is_time(type_):
         return pa.string()
     # pandas makes Python objects of dates. pyarrow reads timestamps of a CSV as seconds
     # where it finds them, and as microseconds where the type is given.
-    if pa.types.is_date(type_):
+    if types.is_date(type_):
         return pa.timestamp("us")
-    if pa.types.is_timestamp(type_) and type_.unit == "s":
+    if types.is_timestamp(type_) and type_.unit == "s":
         return pa.timestamp("us", type_.tz)
     return type_

@@ -21,6 +21,7 @@ from cape._adaptation import Adaptation, AdaptationWarning
 from cape._evidence import Evidence
 from cape._groups import Group, Groups, combined_columns, unique_names
 from cape._io import check_apart
+from cape._json_fields import strict_json
 from cape._prediction import Reading, decide, mean_estimate
 from cape._tables import (
     Dialect,
@@ -168,6 +169,7 @@ def predict_file(
     if out is not None:
         check_outside(out, path)
     sheet = None
+    settings: dict[str, Any] = {"level": level, "rule": rule, "drift": drift}
     if blank_means is not None and checked is None:
         raise ValueError("blank_means (--blank-means) needs checked, got None.")
     if counts:
@@ -179,7 +181,6 @@ def predict_file(
                 )
         with notes.listening():
             evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
-            settings = {"level": level, "rule": rule, "drift": drift}
             return Prediction(_examine(model, evidence, notes, **settings), sha256)
     if checked is not None:
         from cape.files._sample import SheetLabels
@@ -215,15 +216,8 @@ def predict_file(
             evidence, came_back = sheet.add_to(
                 evidence.without_labels(), kept, scan.sha256, notes
             )
-        examination = _examine(
-            model,
-            evidence,
-            notes,
-            level=level,
-            rule=rule,
-            drift=drift,
-            labels_decide=sheet is not None,
-        )
+        settings["labels_decide"] = sheet is not None
+        examination = _examine(model, evidence, notes, **settings)
         if writer is None and not has_labels:
             return Prediction(examination, scan.sha256, came_back)
         adaptation = examination.adaptation
@@ -432,20 +426,17 @@ def monitor_files(
     """
     notes = Notes() if notes is None else notes
     rule = _check_aim(rule, drift)
-
-    def read(path: Source) -> tuple[Evidence, str]:
-        if counts:
-            evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
-            return evidence.without_labels(), sha256
-        scan = _scan.Scan(path, dialect or model.dialect, notes)
-        evidence, _ = scan.batch(model, rows=rows)
-        _note_training_file(model, scan, notes)
-        return evidence, scan.sha256
-
+    settings = {"level": level, "rule": rule, "drift": drift}
     for path in paths:
         with notes.listening():
             try:
-                evidence, sha256 = read(path)
+                if counts:
+                    evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
+                else:
+                    scan = _scan.Scan(path, dialect or model.dialect, notes)
+                    evidence, _ = scan.batch(model, rows=rows)
+                    sha256 = scan.sha256
+                    _note_training_file(model, scan, notes)
             except (ValueError, OSError) as error:
                 if on_error is None:
                     raise
@@ -453,14 +444,7 @@ def monitor_files(
                 continue
             name = Path(str(path)).name
             examination = _examine(
-                model,
-                evidence,
-                notes,
-                name,
-                level=level,
-                rule=rule,
-                drift=drift,
-                labels_decide=False,
+                model, evidence.without_labels(), notes, name, **settings
             )
             yield summarise(name, sha256, examination)
         if on_batch is not None:
@@ -473,7 +457,11 @@ def summarise(name: str, sha256: str, examination: Examination) -> MonitoredBatc
     for group, group_name in examination.names.items():
         groups.append({"group": group_name, **_summarise_group(group, examination)})
     worst = examination.expected.worst_pair()
-    pe = None if worst is None else _finite(examination.expected.between[worst].value)
+    pe = (
+        None
+        if worst is None
+        else strict_json(examination.expected.between[worst].value)
+    )
     return MonitoredBatch(name, examination.rows, sha256, groups, pe)
 
 
@@ -490,7 +478,7 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
         "estimate": adapted.estimate.value,
         "low": adapted.estimate.low,
         "high": adapted.estimate.high,
-        "made_for": _finite(adapted.made_for),
+        "made_for": strict_json(adapted.made_for),
         "predicted_prevalence": adapted.predicted_prevalence,
         "pd_bound": adapted.pd_bound,
         "moved": moved.moved,
@@ -506,15 +494,10 @@ def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
         ],
         "columns_moved": len(columns),
         "unexplained": examination.prior_shift.groups[group].effect,
-        "fpr": _finite(expected.fpr.value),
-        "fnr": _finite(expected.fnr.value),
-        "accuracy": _finite(expected.accuracy.value),
+        "fpr": strict_json(expected.fpr.value),
+        "fnr": strict_json(expected.fnr.value),
+        "accuracy": strict_json(expected.accuracy.value),
     }
-
-
-def _finite(value: float) -> float | None:
-    """Return the value, or None where it is unknown."""
-    return value if np.isfinite(value) else None
 
 
 def rows_needed_of_file(

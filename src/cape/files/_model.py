@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cape import persist
+from cape._json_fields import strict_json
 from cape._tables import Dialect, TableError
 from cape.files._columns import Columns, kind_of, plain_value
 from cape.files._notes import Notes
@@ -218,16 +219,11 @@ def describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
             {
                 "group": names[group],
                 "rows": int(model.size),
-                "prevalence": _known(model.shown_prevalence),
-                "auc": _known(own_auc(model, clf.pooled_)),
+                "prevalence": strict_json(float(model.shown_prevalence)),
+                "auc": strict_json(float(own_auc(model, clf.pooled_))),
             }
         )
     return content
-
-
-def _known(number: float) -> float | None:
-    """Return a number as JSON can hold it."""
-    return None if np.isnan(number) else float(number)
 
 
 def load_model(
@@ -336,11 +332,8 @@ def _read_header(
             f"{path} has no table: save it in Python with cape.files.save_model, or "
             "load it there with cape.persist.load."
         )
-    return header, _check_details(header["details"], path)
-
-
-def _check_details(details: dict[str, Any], path: str | Path) -> Columns:
-    """Check the details of a header, which anybody may have edited."""
+    # Anybody may have edited it.
+    details = header["details"]
     missing = [name for name in _DETAILS if name not in details]
     if missing or not isinstance(details["data"], dict):
         lacks = ", ".join(missing or ["data"])
@@ -351,6 +344,6 @@ def _check_details(details: dict[str, Any], path: str | Path) -> Columns:
             for name, type_ in _OF_A_GROUP.items():
                 if not isinstance(group[name], type_):
                     raise TypeError(f"{name} of a group must be of {type_}.")
-        return Columns.from_dict(details["columns"])
+        return header, Columns.from_dict(details["columns"])
     except (TypeError, AttributeError, LookupError, ValueError) as error:
         raise TableError(f"{path} is damaged: {error}") from error

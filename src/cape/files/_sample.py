@@ -353,12 +353,12 @@ class SheetLabels:
         self._n_rows = 0
         self._parts: list[pd.DataFrame] = []
 
-    def collect(self, part: _scan.Part) -> None:
+    def collect(self, X: pd.DataFrame) -> None:
         """Keep the rows of a part whose labels are known; parts come in order."""
-        n_rows = self._n_rows + len(part.X)
+        n_rows = self._n_rows + len(X)
         first, last = np.searchsorted(self._wanted, [self._n_rows, n_rows])
         if last > first:
-            self._parts.append(part.X.iloc[self._wanted[first:last] - self._n_rows])
+            self._parts.append(X.iloc[self._wanted[first:last] - self._n_rows])
         self._n_rows = n_rows
 
     def add_to(

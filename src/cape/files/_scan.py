@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,21 +69,9 @@ OnRows = Callable[[str, int], None]
 """Called with the stage of the work and the number of rows that have just been done."""
 
 
-class Part(NamedTuple):
-    """A part of a file, ready for the classifier.
-
-    Parameters
-    ----------
-    X : DataFrame of shape (n_samples, n_columns)
-        Features and group columns.
-    positive : ndarray of int8 of shape (n_samples,) or None
-        The labels: 1, 0, or -1 where a row has none. None if the file has no label
-        column.
-    """
-
-    X: pd.DataFrame
-    positive: np.ndarray | None
-
+Part = tuple[pd.DataFrame, np.ndarray | None]
+"""A part of a file, ready for the classifier: features and groups, and labels (1, 0, or
+-1 for none), which are None if the file has no label column."""
 
 Each = Callable[[Callable[..., Any], tuple, Iterable[Part]], Iterator[tuple[Part, Any]]]
 """Does ``work(*shared, part)`` for each part and gives parts and results, in order."""
@@ -248,7 +236,7 @@ class Scan:
         rows: int | None = None,
         each: Each | None = None,
         kept: KeptRows | None = None,
-        on_part: Callable[[Part], None] | None = None,
+        on_part: Callable[[pd.DataFrame], None] | None = None,
     ) -> tuple[Evidence, bool]:
         """Sum the evidence over the parts of the file.
 
@@ -266,7 +254,7 @@ class Scan:
             Takes what was read of each row, so that no row is scored again. Without it,
             labels are not looked at.
         on_part : callable, default=None
-            Called with each part, in order.
+            Called with features and groups of each part, in order.
 
         Returns
         -------
@@ -282,18 +270,19 @@ class Scan:
         parts = self._parts_for(model, rows)
         shared = (model, kept is not None)
         for part, found in (each or _in_this_process)(_read_part, shared, parts):
+            X, positive = part
             if on_part is not None:
-                on_part(part)
-            without_group += [n_read + row for row in found.without_group]
-            n_read += len(part.X)
-            unknown += found.unknown
-            if found.evidence is not None:
-                evidence = evidence + found.evidence
-            if kept is not None and found.records is not None:
-                kept.add(found.records, found.groups)
-            if part.positive is not None:
-                has_labels |= bool((part.positive >= 0).any())
-            self.on_rows("reading", len(part.X))
+                on_part(X)
+            rows_without_group, of_unknown_groups, of_part, records, groups = found
+            without_group += [n_read + row for row in rows_without_group]
+            n_read += len(X)
+            unknown += of_unknown_groups
+            evidence = evidence + of_part
+            if kept is not None and records is not None:
+                kept.add(records, groups)
+            if positive is not None:
+                has_labels |= bool((positive >= 0).any())
+            self.on_rows("reading", len(X))
         missing = model.clf.missing_groups
         self._judge_missing("group", model.columns.groups, without_group, missing)
         if unknown:
@@ -406,7 +395,7 @@ class Scan:
             positive = None
             if labelled:
                 positive = columns.positive(frame, self.path, self.notes)
-            yield Part(X, positive)
+            yield X, positive
 
 
 def read_counts(
@@ -528,55 +517,49 @@ def _in_this_process(
         yield from in_threads(work_on, parts, threads=threads)
 
 
-class _PartResult(NamedTuple):
-    """What was found in a part.
+def _read_part(
+    model: TableModel, keep: bool, part: Part
+) -> tuple[list[int], Counter[str], Evidence, np.ndarray | None, Sequence[Group]]:
+    """Count the evidence of a part and, if asked, record what was read of each row.
 
-    Parameters
-    ----------
-    without_group : sequence of int
+    Returns
+    -------
+    without_group : list of int
         Rows of the part with no value in a group column.
     unknown : Counter from group name to int
         Rows of groups that were not in training. If there are any, or rows without a
-        group, nothing else was looked at.
-    evidence : Evidence or None
+        group are an error, nothing else is looked at.
+    evidence : Evidence
     records : ndarray or None
         One record for each row, see `_row_type`.
     groups : sequence of Group
         What the group codes of the records mean.
     """
-
-    without_group: Sequence[int]
-    unknown: Counter[str]
-    evidence: Evidence | None = None
-    records: np.ndarray | None = None
-    groups: Sequence[Group] = ()
-
-
-def _read_part(model: TableModel, keep: bool, part: Part) -> _PartResult:
-    """Count the evidence of a part and, if asked, record what was read of each row."""
-    without_group, unknown = _group_problems(model, part.X)
+    X, positive = part
+    without_group, unknown = _group_problems(model, X)
+    evidence = Evidence(model.clf.fingerprint_)
     if unknown or (without_group and model.clf.missing_groups == "error"):
-        return _PartResult(without_group, unknown)
-    with single_thread_if_small(len(part.X)):
+        return without_group, unknown, evidence, None, ()
+    with single_thread_if_small(len(X)):
         if not keep:
-            X, groups = model.split(part.X)
-            evidence = model.clf.evidence(X, sensitive_features=groups)
-            return _PartResult(without_group, unknown, evidence)
-        batch = batch_of(model.clf, *model.split(part.X))
+            features, groups = model.split(X)
+            evidence = model.clf.evidence(features, sensitive_features=groups)
+            return without_group, unknown, evidence, None, ()
+        batch = batch_of(model.clf, *model.split(X))
         # Labels of whatever rows happen to have one are used for the verdict on the
         # estimates alone: outcomes that are known early are no random sample, and a
         # file with all its labels needs no estimate.
-        labels = None if part.positive is None else KnownLabels(part.positive, None)
-        readings, evidence = read_batch(batch, labels=labels, probabilities=True)
-    records = np.zeros(len(part.X), _row_type(model.clf))
+        labels = None if positive is None else KnownLabels(positive, None)
+        readings, of_groups = read_batch(batch, labels=labels, probabilities=True)
+    records = np.zeros(len(X), _row_type(model.clf))
     records["group"] = batch.groups.codes
-    records["positive"] = -1 if part.positive is None else part.positive
+    records["positive"] = -1 if positive is None else positive
     for reading in readings:
         index = slice(None) if reading.index is None else reading.index
         records["unadapted"][index] = reading.unadapted()
         records["scores"][index] = reading.deciding.T
-    of_part = Evidence(model.clf.fingerprint_, evidence)
-    return _PartResult(without_group, unknown, of_part, records, batch.groups.keys)
+    evidence = Evidence(model.clf.fingerprint_, of_groups)
+    return without_group, unknown, evidence, records, batch.groups.keys
 
 
 def _group_problems(
