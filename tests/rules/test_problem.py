@@ -22,12 +22,7 @@ from cape.rules._problem import (
     expected_costs,
     rates_given_shares,
 )
-from cape.rules._search import (
-    Candidates,
-    best_by_boxes,
-    best_choice,
-    best_with_a_coin,
-)
+from cape.rules._search import Candidates, best_with_a_coin
 
 sys.path.insert(0, str(Path(__file__).parent))
 from situations import every_choice, invent, metric, missed_by, situation, total_costs
@@ -310,51 +305,3 @@ def test_noise_is_not_paid_for_by_inequality(rows, difference):
     chosen = DemographicParity().choose({"a": first, "b": second})
     share = second.predicted_prevalences[chosen["b"]]
     assert abs(share - 0.5) == pytest.approx(difference)
-
-
-# What is looked up beside branch and bound, which gives the same answer
-
-
-def invent_candidates(random, n_values, n_groups):
-    """Groups with different numbers of members, at least one each; ties happen."""
-    sizes = random.integers(1, 16, n_groups)
-    utilities = np.full((n_groups, 15), -np.inf)
-    values = np.zeros((n_values, n_groups, 15))
-    for group, size in enumerate(sizes):
-        utilities[group, :size] = -np.sort(random.integers(0, 30, size)) / 30
-        own = random.integers(0, 12, (n_values, size)) / 12
-        values[:, group, :size] = own
-    return Candidates(utilities, values, utilities > -np.inf)
-
-
-def check_against_boxes(candidates, bounds, **settings):
-    chosen = best_choice(candidates, bounds, **settings)
-    expected = best_by_boxes(candidates, bounds)
-    assert (chosen is None) == (expected is None)
-    if chosen is None:
-        return
-    groups = np.arange(len(chosen))
-    assert candidates.allowed[groups, chosen].all()
-    total = candidates.utilities[groups, chosen].sum()
-    assert total == pytest.approx(candidates.utilities[groups, expected].sum())
-    values = candidates.values[:, groups, chosen]
-    excess = values[:, :, None] - values[:, None, :] - bounds
-    assert (excess[:, ~np.eye(len(groups), dtype=bool)] <= 1e-9).all()
-    # Nothing is returned that is of no interest.
-    assert best_choice(candidates, bounds, at_least=total, **settings) is not None
-    assert best_choice(candidates, bounds, at_least=total + 0.1, **settings) is None
-
-
-@given(
-    seeds,
-    st.integers(1, 5),
-    st.sampled_from([0.0, 1 / 12, 0.1, 0.5, np.inf]),
-    st.integers(0, 31),
-)
-def test_one_value_with_one_bound(seed, n_groups, width, bits):
-    random = np.random.default_rng(seed)
-    candidates = invent_candidates(random, 1, n_groups)
-    compared = np.array([bool(bits >> place & 1) for place in range(n_groups)])
-    bounds = np.full((1, n_groups, n_groups), np.inf)
-    bounds[0][np.ix_(compared, compared)] = width
-    check_against_boxes(candidates, bounds, one_window=True)

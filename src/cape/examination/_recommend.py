@@ -91,8 +91,8 @@ def recommend(
     ...     estimator=LogisticRegression(), pools=("threshold",), batch_sizes=(100,),
     ...     quantifiers=("cc", "spa"), n_splits=2, n_batches=5,
     ... )
-    >>> tried.index[0]
-    (100, 'threshold', 'spa')
+    >>> tried.index[0][1:]
+    ('threshold', 'spa')
     """
     for quantifier in quantifiers:
         check_choice("quantifiers", quantifier, tuple(QUANTIFIERS))

@@ -39,11 +39,6 @@ class Criterion:
         if fields:
             self.n_values = len(fields)
 
-    @property
-    def is_one_window(self) -> bool:
-        """Whether one value is compared, with the same bound for every pair."""
-        return self.n_values == 1
-
     def values(self, group: GroupSituation) -> np.ndarray:
         """Return what is compared: (n_values, n_members), NaN where undefined."""
         return np.array([getattr(group, field) for field in self.fields])
@@ -124,7 +119,6 @@ class PairwisePE(Criterion):
     """Proportional equality of the worst ordered pair."""
 
     highest_bound = np.inf
-    is_one_window = False
 
     def values(self, group: GroupSituation) -> np.ndarray:
         """Return log(predicted prevalence / estimate); NaN where either is 0."""

@@ -307,12 +307,8 @@ class Problem:
             limit[:, ~compared] = np.inf
             limits.extend([limit] * criterion.n_values)
         shape = (len(limits), len(self.groups), len(self.groups))
-        one_window = len(self.criteria) == 1 and self.criteria[0].is_one_window
         chosen = best_choice(
-            self.candidates,
-            np.reshape(limits, shape),
-            at_least=at_least,
-            one_window=one_window,
+            self.candidates, np.reshape(limits, shape), at_least=at_least
         )
         return None if chosen is None else self._members_at(chosen)
 

@@ -2,9 +2,7 @@
 
 Every criterion that a rule knows bounds the difference of some value between two
 groups: v_g - v_h <= C_gh. This module knows these numbers and nothing of fairness.
-Branch and bound finds the best choice for any bounds. What is asked most often, one
-value with one bound, is looked up instead, with the same answer in a fifth to a tenth
-of the time.
+Branch and bound finds the best choice for any bounds.
 """
 
 from __future__ import annotations
@@ -49,13 +47,12 @@ values lie between, and these members."""
 
 
 def best_choice(
-    candidates: Candidates,
-    bounds: np.ndarray,
-    *,
-    at_least: float = -np.inf,
-    one_window: bool = False,
+    candidates: Candidates, bounds: np.ndarray, *, at_least: float = -np.inf
 ) -> np.ndarray | None:
     """Find the members with the greatest total utility within the bounds.
+
+    The box with the greatest upper bound is split first, so that the first choice that
+    meets all bounds is the best of all.
 
     Parameters
     ----------
@@ -65,34 +62,11 @@ def best_choice(
         column; inf where a pair is not compared.
     at_least : float, default=-inf
         Choices with a smaller total are of no interest.
-    one_window : bool, default=False
-        Whether there is one value, with the same bound for all pairs that are compared.
 
     Returns
     -------
     ndarray of int of shape (n_groups,) or None
         Positions in ``candidates``; None if no choice meets the bounds.
-    """
-    if not one_window:
-        return best_by_boxes(candidates, bounds, at_least=at_least)
-    best = _best_in_windows(candidates, bounds[0])
-    # The best members of all groups at each level, and the level with the best total.
-    totals = np.zeros(best.shape[1])
-    for utilities, positions in zip(candidates.utilities, best, strict=True):
-        totals += np.append(utilities, -np.inf)[positions]
-    level = int(totals.argmax())
-    if totals[level] == -np.inf or totals[level] < at_least - SLACK:
-        return None
-    return best[:, level]
-
-
-def best_by_boxes(
-    candidates: Candidates, bounds: np.ndarray, *, at_least: float = -np.inf
-) -> np.ndarray | None:
-    """Find the best choice by branch and bound; parameters as in `best_choice`.
-
-    The box with the greatest upper bound is split first, so that the first choice that
-    meets all bounds is the best of all.
     """
     shape = candidates.values.shape[:2]
     whole = _make_box(candidates, np.full(shape, -np.inf), np.full(shape, np.inf))
@@ -173,69 +147,6 @@ def _split(
     reach[other] = cut
     higher[value] = np.maximum(low[value], reach)
     return [_make_box(candidates, low, lower), _make_box(candidates, higher, high)]
-
-
-def _best_in_windows(candidates: Candidates, bounds: np.ndarray) -> np.ndarray:
-    """Return the best member of every group, if one value is at a level or just above.
-
-    The smallest value of the best choice is that of some member. For each of these
-    levels the best member of every group within [level, level + width] is looked up.
-
-    Returns
-    -------
-    ndarray of int of shape (n_groups, n_levels)
-        Positions; -1 where a group has no member in the window.
-    """
-    values = candidates.values[0]
-    compared = np.isfinite(bounds).any(axis=1)
-    levels = np.unique(values[candidates.allowed & compared[:, None]])
-    if not len(levels):
-        # Nobody is compared, and one level stands for all.
-        levels = np.zeros(1)
-    # Groups that are not compared get their best member.
-    best = np.zeros((len(values), len(levels)), dtype=int)
-    for group in np.flatnonzero(compared):
-        own = values[group, candidates.allowed[group]]
-        order = own.argsort(kind="stable")
-        ordered = own[order]
-        width = bounds[group, group]
-        start = ordered.searchsorted(levels - SLACK)
-        stop = ordered.searchsorted(levels + width + SLACK, side="right")
-        best[group] = _first_positions(order, start, stop)
-    return best
-
-
-def _first_positions(
-    order: np.ndarray, start: np.ndarray, stop: np.ndarray
-) -> np.ndarray:
-    """Return the smallest of ``order[start:stop]`` for many stretches, or -1.
-
-    Parameters
-    ----------
-    order : ndarray of int
-        Positions of members, sorted by some value.
-    start, stop : ndarray of int
-        Ends of the stretches; a stretch that ends before it starts is empty.
-
-    Returns
-    -------
-    ndarray of int
-    """
-    length = stop - start
-    best = np.full(len(start), -1)
-    # A sparse table: the first position in every stretch of 1, 2, 4, ... values. A
-    # window is covered by two stretches.
-    firsts = order
-    size = 1
-    while True:
-        fits = (length >= size) & (length < 2 * size)
-        left = firsts[start[fits]]
-        right = firsts[stop[fits] - size]
-        best[fits] = np.minimum(left, right)
-        if 2 * size > len(order):
-            return best
-        firsts = np.minimum(firsts[:-size], firsts[size:])
-        size *= 2
 
 
 def best_with_a_coin(candidates: Candidates, compared: np.ndarray) -> float:
