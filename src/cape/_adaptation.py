@@ -15,10 +15,10 @@ from cape import _plot
 from cape._drift import GroupDrift, Posterior
 from cape._drift._mixture import holm
 from cape._estimate import Estimate
-from cape._groups import Group, group_to_json, groups_from_json
+from cape._groups import Group, GroupResult, group_to_json, groups_from_json
 from cape._json_fields import Fields, read_format, strict_json
 from cape._labelled import LabelFindings
-from cape._notebook import GroupResult, InNotebook
+from cape._notebook import InNotebook
 from cape._wording import _results as words
 from cape._wording._numbers import level_text
 from cape._wording._results import column_line

@@ -1,4 +1,4 @@
-"""Groups: reading sensitive features, naming groups, and listing the rows of each.
+"""Groups: reading sensitive features, names and rows of groups, results for each.
 
 A group is one value of the sensitive feature or, with several sensitive columns, one
 combination of their values. `check_groups` reads any kind of column or table once;
@@ -8,15 +8,16 @@ after it, the group of a row is a small integer (see `Groups`).
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from cape._json_fields import Fields
+from cape._estimate import Estimate
+from cape._json_fields import Fields, strict_json
 from cape._validation import (
     admit,
     check_same_length,
@@ -363,6 +364,78 @@ def group_table(
     """
     index = pd.Index(list(group_labels(groups).values()), name="group")
     return pd.DataFrame(rows, index=index, columns=columns)
+
+
+class _Grouped:
+    # No field of the base, or it would come before all others.
+    groups: Mapping[Group, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupResult(_Grouped):
+    """Base of the results that hold a record for each group.
+
+    A subclass is a dataclass with a field ``groups``, a mapping from group to
+    dataclass. It overrides `_facts` if it knows more than what it says about each
+    group.
+
+    Parameters
+    ----------
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine; used in their names.
+    """
+
+    group_columns: Sequence[str] | None = field(default=None, compare=False)
+
+    @property
+    def names(self) -> dict[Group, str]:
+        """The name of each group; no two are alike."""
+        return unique_names(self.groups, self.group_columns)
+
+    def table(self) -> pd.DataFrame:
+        """Return the result as a data frame.
+
+        Returns
+        -------
+        DataFrame
+            One row for each group, one column for each field of its dataclass, and
+            three for an estimate: its value, ``_low`` and ``_high``.
+        """
+        rows = [flat(result) for result in self.groups.values()]
+        return group_table(self.groups, rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as a dict that JSON can hold.
+
+        Returns
+        -------
+        dict
+            ``groups`` is a list with one entry for each group. A number that is not
+            finite is None.
+        """
+        # A list and no mapping: in JSON the keys of a mapping would have to be text.
+        entries = []
+        names = self.names
+        for group, result in self.groups.items():
+            entries.append({"group": names[group], **flat(result)})
+        return strict_json({**self._facts(), "groups": entries})
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what the result knows about all groups together."""
+        return {}
+
+
+def flat(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass; an `Estimate` becomes three of them."""
+    if hasattr(record, "flat"):
+        return record.flat()
+    fields: dict[str, Any] = {}
+    for name, value in vars(record).items():
+        if isinstance(value, Estimate):
+            fields[name], fields[f"{name}_low"], fields[f"{name}_high"] = value
+        else:
+            fields[name] = value
+    return fields
 
 
 def combined_columns(group_columns: Any) -> list[str] | None:

@@ -1,8 +1,7 @@
-"""Results as tables, as JSON, and in a notebook as HTML, without any script.
+"""Results in a notebook: a table and a picture as HTML, without any script.
 
-`GroupResult` holds a record for each group. A result that inherits from `InNotebook`
-defines ``_shown``, its table in the words that people read, and ``plot``, its picture.
-The HTML needs no other file and loads nothing,
+A result that inherits from `InNotebook` defines ``_shown``, its table in the words that
+people read, and ``plot``, its picture. The HTML needs no other file and loads nothing,
 so that it looks alike in JupyterLab, in VS Code and in an exported page. Text has the
 colour of the text around it, and what is drawn can be seen on light and dark grounds.
 """
@@ -10,16 +9,14 @@ colour of the text around it, and what is drawn can be seen on light and dark gr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 import pandas as pd
 
 from cape._estimate import Estimate
-from cape._groups import Group, group_table, unique_names
-from cape._json_fields import strict_json
+from cape._groups import group_table
 from cape._packages import MissingExtra
 from cape._plot import svg_or_reason
 from cape._wording._numbers import printable
@@ -45,78 +42,6 @@ white-space:normal;overflow-wrap:anywhere;min-width:6em}
 .cape-result svg{display:block;height:auto;max-width:100%;overflow:visible;
 margin:0 0 0 1em;font-family:Arial,Helvetica,sans-serif}
 """
-
-
-class _Grouped:
-    # No field of the base, or it would come before all others.
-    groups: Mapping[Group, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupResult(_Grouped):
-    """Base of the results that hold a record for each group.
-
-    A subclass is a dataclass with a field ``groups``, a mapping from group to
-    dataclass. It overrides `_facts` if it knows more than what it says about each
-    group.
-
-    Parameters
-    ----------
-    group_columns : sequence of str, default=None
-        Columns whose values the groups combine; used in their names.
-    """
-
-    group_columns: Sequence[str] | None = field(default=None, compare=False)
-
-    @property
-    def names(self) -> dict[Group, str]:
-        """The name of each group; no two are alike."""
-        return unique_names(self.groups, self.group_columns)
-
-    def table(self) -> pd.DataFrame:
-        """Return the result as a data frame.
-
-        Returns
-        -------
-        DataFrame
-            One row for each group, one column for each field of its dataclass, and
-            three for an estimate: its value, ``_low`` and ``_high``.
-        """
-        rows = [flat(result) for result in self.groups.values()]
-        return group_table(self.groups, rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as a dict that JSON can hold.
-
-        Returns
-        -------
-        dict
-            ``groups`` is a list with one entry for each group. A number that is not
-            finite is None.
-        """
-        # A list and no mapping: in JSON the keys of a mapping would have to be text.
-        entries = []
-        names = self.names
-        for group, result in self.groups.items():
-            entries.append({"group": names[group], **flat(result)})
-        return strict_json({**self._facts(), "groups": entries})
-
-    def _facts(self) -> dict[str, Any]:
-        """Return what the result knows about all groups together."""
-        return {}
-
-
-def flat(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass; an `Estimate` becomes three of them."""
-    if hasattr(record, "flat"):
-        return record.flat()
-    fields: dict[str, Any] = {}
-    for name, value in vars(record).items():
-        if isinstance(value, Estimate):
-            fields[name], fields[f"{name}_low"], fields[f"{name}_high"] = value
-        else:
-            fields[name] = value
-    return fields
 
 
 class InNotebook:

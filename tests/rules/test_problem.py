@@ -17,12 +17,13 @@ from cape.rules import (
     EqualOpportunity,
 )
 from cape.rules._problem import (
+    Candidates,
     Problem,
+    best_with_a_coin,
     compared_groups,
     expected_costs,
     rates_given_shares,
 )
-from cape.rules._search import Candidates, best_with_a_coin
 
 sys.path.insert(0, str(Path(__file__).parent))
 from situations import every_choice, invent, metric, missed_by, situation, total_costs

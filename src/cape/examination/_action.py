@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cape._adaptation import GroupAdaptation
-from cape._groups import Group
+from cape._groups import Group, GroupResult
 from cape._limits import FAR_OFF, USEFUL_WIDTH
-from cape._notebook import GroupResult, InNotebook
+from cape._notebook import InNotebook
 from cape._wording import _action as words
 from cape.examination._needed import LabelChecks
 

@@ -13,9 +13,9 @@ import pandas as pd
 from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation
 from cape._estimate import Estimate
-from cape._groups import Group, group_labels
+from cape._groups import Group, GroupResult, group_labels
 from cape._json_fields import strict_json
-from cape._notebook import GroupResult, InNotebook
+from cape._notebook import InNotebook
 from cape._wording import _examination as words
 from cape._wording._audit import RATE_HEADINGS
 from cape.examination._draws import (

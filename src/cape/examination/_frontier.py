@@ -12,9 +12,9 @@ import pandas as pd
 from cape import _plot
 from cape._adaptation import Adaptation
 from cape._estimate import Estimate
-from cape._groups import Group, unique_names
+from cape._groups import Group, flat, unique_names
 from cape._json_fields import strict_json
-from cape._notebook import InNotebook, flat
+from cape._notebook import InNotebook
 from cape._prediction import choose_members
 from cape._validation import check_choice, check_number
 from cape._wording import _examination as words

@@ -18,7 +18,7 @@ from cape._drift import DRIFT_INFLATION, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence
 from cape._group_model import GroupModel
-from cape._groups import Group, group_table
+from cape._groups import Group, GroupResult, group_table
 from cape._labelled import (
     LAST_DRAWS,
     NOTHING_DRAWN,
@@ -34,7 +34,7 @@ from cape._labelled import (
     use_labels,
 )
 from cape._limits import ASKED_WIDTH, USEFUL_WIDTH
-from cape._notebook import GroupResult, InNotebook
+from cape._notebook import InNotebook
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch
 from cape._validation import check_choice, check_fitted_cape, check_prevalence
 from cape._wording import _examination as words

@@ -17,12 +17,12 @@ from cape._drift import GroupDrift
 from cape._drift._mixture import fit_mixture, holm
 from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import GroupModel
-from cape._groups import Group, group_labels
+from cape._groups import Group, GroupResult, flat, group_labels
 from cape._histogram import ScoreHistogram
 from cape._json_fields import strict_json
 from cape._labelled import compare_with_labels, label_estimate
 from cape._limits import LEVEL
-from cape._notebook import GroupResult, InNotebook, flat
+from cape._notebook import InNotebook
 from cape._wording import _examination as words
 from cape._wording._numbers import p_value_text
 from cape._wording._results import verdict_text
