@@ -40,41 +40,6 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class LabelledRate:
-    """Rates of all members according to labels alone.
-
-    Parameters
-    ----------
-    rate, variance : ndarray of shape (n_members,)
-        NaN where a rate is undefined: there is no row of the class.
-    rows : ndarray of shape (n_members,)
-        Labelled rows of the class.
-    """
-
-    rate: np.ndarray
-    variance: np.ndarray
-    rows: np.ndarray
-
-    def effective_rows(self) -> np.ndarray:
-        """Return the rows of a binomial proportion with the same variance."""
-        smoothed = (self.rows * self.rate + 1) / (self.rows + 2)
-        infinite = np.full(len(self.rate), np.inf)
-        one_row = smoothed * (1 - smoothed)
-        return np.divide(one_row, self.variance, out=infinite, where=self.variance > 0)
-
-    def interval(self, member: int, level: float) -> tuple[float, float]:
-        """Return the interval of the rate of one member; it holds for any shift."""
-        rate = float(self.rate[member])
-        rows = float(self.effective_rows()[member])
-        if np.isnan(rate):
-            return 0.0, 1.0
-        if np.isinf(rows):
-            return rate, rate
-        low, high = proportion_interval(rate, rows, level)
-        return float(low), float(high)
-
-
-@dataclass(frozen=True)
 class ClassShare:
     """Shares of a class among some rows, for every member.
 
@@ -106,38 +71,54 @@ class ClassShare:
 
 
 @dataclass(frozen=True)
-class RatioRate(LabelledRate):
-    """Rates part / (part + rest), where both parts are shares of all rows.
+class LabelledRate:
+    """Rates of all members according to labels alone.
 
     Parameters
     ----------
-    called, passed : ClassShare
-        Shares of the class among the rows that each member calls, and does not call.
-    called_rows : ndarray of shape (n_members,)
-        Share of all rows that each member calls.
+    rate, variance : ndarray of shape (n_members,)
+        NaN where a rate is undefined: there is no row of the class.
+    rows : float
+        Labelled rows of the class.
+    parts : tuple or None, default=None
+        Of rates part / (part + rest), where both parts are shares of all rows: the
+        shares of the class among the rows that each member calls, and does not call,
+        and the share of all rows that it calls.
     """
 
-    called: ClassShare
-    passed: ClassShare
-    called_rows: np.ndarray
+    rate: np.ndarray
+    variance: np.ndarray
+    rows: float
+    parts: tuple[ClassShare, ClassShare, np.ndarray] | None = None
+
+    def effective_rows(self) -> np.ndarray:
+        """Return the rows of a binomial proportion with the same variance."""
+        smoothed = (self.rows * self.rate + 1) / (self.rows + 2)
+        with np.errstate(divide="ignore"):
+            return smoothed * (1 - smoothed) / self.variance
 
     def interval(self, member: int, level: float) -> tuple[float, float]:
         """Return the interval of the rate of one member; it holds for any shift.
 
-        A rate t is inside if (1 - t) part - t rest may be 0, according to the intervals
-        of part and rest (Fieller 1954; Zou and Donner 2008). Rates near 0 and 1 have
-        intervals to one side, which a variance cannot tell.
+        A rate t = part / (part + rest) is inside if (1 - t) part - t rest may be 0,
+        according to the intervals of part and rest (Fieller 1954; Zou and Donner 2008).
+        Rates near 0 and 1 have intervals to one side, which a variance cannot tell.
         """
         rate = float(self.rate[member])
         if np.isnan(rate):
             return 0.0, 1.0
-        size = float(self.called_rows[member])
-        part, part_low, part_high = self.called.scaled(member, size, level)
-        rest, rest_low, rest_high = self.passed.scaled(member, 1 - size, level)
-
+        if self.parts is None:
+            rows = float(self.effective_rows()[member])
+            if np.isinf(rows):
+                return rate, rate
+            low, high = proportion_interval(rate, rows, level)
+            return float(low), float(high)
+        called, passed, called_rows = self.parts
+        size = float(called_rows[member])
+        part, part_low, part_high = called.scaled(member, size, level)
+        rest, rest_low, rest_high = passed.scaled(member, 1 - size, level)
         add: Callable[[float, float], float] = hypot
-        rows = self.called.effective_rows[member], self.passed.effective_rows[member]
-        if 0 in rows:
+        if called.effective_rows[member] == 0 or passed.effective_rows[member] == 0:
             # Any share is as likely as another, and not in the middle of its interval.
             add = operator.add
 
@@ -201,32 +182,25 @@ class CheckedCalls:
         right = right + (1 - self.called) * (1 - self.of_passed.share)
         variance = self.called**2 * self.of_called.variance
         variance = variance + (1 - self.called) ** 2 * self.of_passed.variance
-        n_labelled = self.positives + self.negatives
-        return LabelledRate(right, variance, np.full(len(right), n_labelled))
+        return LabelledRate(right, variance, self.positives + self.negatives)
 
     def _ratio(
         self, of_called: ClassShare, of_passed: ClassShare, rows: float
-    ) -> RatioRate:
+    ) -> LabelledRate:
         """Compute part / (part + rest) and its variance, by the delta method."""
         part = self.called * of_called.share
         rest = (1 - self.called) * of_passed.share
         total = part + rest
         # Without a labelled row of the class, the shares are mere guesses.
         is_known = (total > 0) & (rows > 0)
-        undefined = np.full(len(total), np.nan)
-        rate = np.divide(part, total, out=undefined.copy(), where=is_known)
         variance_of_part = (rest * self.called) ** 2 * of_called.variance
         variance_of_rest = (part * (1 - self.called)) ** 2 * of_passed.variance
-        variance = np.divide(
-            variance_of_part + variance_of_rest,
-            total**4,
-            out=undefined,
-            where=is_known,
-        )
-        rows_of_class = np.full(len(total), rows)
-        return RatioRate(
-            rate, variance, rows_of_class, of_called, of_passed, self.called
-        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rate = part / total
+            variance = (variance_of_part + variance_of_rest) / total**4
+        rate = np.where(is_known, rate, np.nan)
+        variance = np.where(is_known, variance, np.nan)
+        return LabelledRate(rate, variance, rows, (of_called, of_passed, self.called))
 
 
 def _positive_share(counts: np.ndarray) -> ClassShare:
@@ -238,16 +212,14 @@ def _positive_share(counts: np.ndarray) -> ClassShare:
         Labelled rows, sums of w and of w^2 - w, of negatives and positives.
     """
     rows, total, excess = counts.sum(axis=1)
-    half = np.full(len(total), 0.5)
-    # Without a labelled row, any share is possible.
-    share = np.divide(counts[1, 1], total, out=half, where=total > 0)
-    smoothed = (rows * share + 1) / (rows + 2)
-    quarter = np.full(len(total), 0.25)
-    variance = np.divide(
-        smoothed * (1 - smoothed) * excess, total**2, out=quarter, where=total > 0
-    )
-    no_rows = np.where(total > 0, np.inf, 0.0)
-    effective_rows = np.divide(total**2, excess, out=no_rows, where=excess > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Without a labelled row, any share is possible.
+        share = np.where(total > 0, counts[1, 1] / total, 0.5)
+        smoothed = (rows * share + 1) / (rows + 2)
+        variance = smoothed * (1 - smoothed) * excess / total**2
+        variance = np.where(total > 0, variance, 0.25)
+        # Where all rows are labelled there is no excess.
+        effective_rows = np.where(total > 0, total**2 / excess, 0.0)
     return ClassShare(share, variance, effective_rows)
 
 
