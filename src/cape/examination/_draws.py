@@ -143,8 +143,9 @@ class GroupDraws:
         positives = max(float(situation.estimate.value) * rows, _ALMOST_NONE)
         negatives = max((1 - float(situation.estimate.value)) * rows, _ALMOST_NONE)
         called = situation.predicted_prevalences * rows
-        mean, _ = self._split(situation.rates, called, positives, negatives)
-        true_positives = _within(called, positives, negatives, mean)
+        true_positives = self._true_positives(
+            self._known(slice(None)), called, positives, negatives
+        )
         tpr = (true_positives / positives).clip(0, 1)
         fpr = ((called - true_positives) / negatives).clip(0, 1)
         tpr = np.where(np.isnan(situation.tpr), np.nan, tpr)
@@ -195,24 +196,12 @@ class GroupDraws:
     def new_sample(self, member: int) -> Confusion:
         """Draw batches from the rates of training; the number of calls varies."""
         random = np.random.default_rng(self.seed)
-        rates = self.situation.rates
         rows = self.adapted.rows
         # The realised prevalence is a count of rows divided by their number.
         positives = np.rint(self.prevalences * rows).astype(int)
-        negatives = rows - positives
-        # Rates that vary more than those of so many rows are worth those of fewer.
-        false_positives = draw_called(
-            rates.false_positives[member] / self.noise,
-            rates.negatives[member] / self.noise,
-            negatives,
-            random,
-        )
-        true_positives = draw_called(
-            rates.true_positives[member] / self.noise,
-            rates.positives[member] / self.noise,
-            positives,
-            random,
-        )
+        of_positives, of_negatives = self._known(member)
+        false_positives = draw_called(*of_negatives, rows - positives, random)
+        true_positives = draw_called(*of_positives, positives, random)
         return _tables(true_positives, false_positives, positives, rows)
 
     def given_calls(self, member: int, rates_move: float = 0.0) -> Confusion:
@@ -221,43 +210,59 @@ class GroupDraws:
         All members share the random numbers, so that differences are not noise. The
         log-odds of the rates may have moved by themselves, by ``rates_move``.
         """
-        rates = self.situation.rates
-        of_member = MemberRates(*(counts[member] for counts in vars(rates).values()))
         rows = self.adapted.rows
         positives = np.rint(self.prevalences * rows)
-        negatives = rows - positives
         share = float(self.situation.predicted_prevalences[member])
         called = round(share * rows)
-        mean, deviation = self._split(
-            of_member, called, positives, negatives, rates_move
+        true_positives = self._true_positives(
+            self._known(member),
+            called,
+            positives,
+            rows - positives,
+            self.normals,
+            rates_move,
         )
-        drawn = np.rint(mean + deviation * self.normals)
-        true_positives = _within(called, positives, negatives, drawn)
         return _tables(true_positives, called - true_positives, positives, rows)
 
-    def _split(
+    def _known(self, member: Any) -> list[tuple[Any, Any]]:
+        """Return what is known of a member: unseen rows called positive, and all rows.
+
+        Of the positives first, then of the negatives. Rates that vary more than those
+        of so many rows are worth those of fewer.
+        """
+        rates = self.situation.rates
+        noise = self.noise
+        return [
+            (rates.true_positives[member] / noise, rates.positives[member] / noise),
+            (rates.false_positives[member] / noise, rates.negatives[member] / noise),
+        ]
+
+    def _true_positives(
         self,
-        rates: MemberRates,
+        known: list[tuple[Any, Any]],
         called: Any,
         positives: Any,
         negatives: Any,
+        normals: np.ndarray | None = None,
         rates_move: float = 0.0,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and deviation of the positives among the rows called positive.
+    ) -> np.ndarray:
+        """Return the positives among the rows called positive: expected, or drawn.
 
         With N1 positives and N0 negatives, a member calls T of the first and F of the
         second positive. Both are nearly normal, and T + F is observed. Given the sum,
         T has the mean E T + (T + F - E T - E F) v1 / (v1 + v0) and the variance
         v1 v0 / (v1 + v0).
         """
-        known = self.noise, rates_move
-        of_class = rates.true_positives, rates.positives, positives
-        mean_1, variance_1 = _moments(*of_class, *known)
-        of_class = rates.false_positives, rates.negatives, negatives
-        mean_0, variance_0 = _moments(*of_class, *known)
+        mean_1, variance_1 = _moments(*known[0], positives, rates_move)
+        mean_0, variance_0 = _moments(*known[1], negatives, rates_move)
         total = np.maximum(variance_1 + variance_0, 1e-12)
-        mean = mean_1 + (called - mean_1 - mean_0) * variance_1 / total
-        return mean, np.sqrt(variance_1 * variance_0 / total)
+        true_positives = mean_1 + (called - mean_1 - mean_0) * variance_1 / total
+        if normals is not None:
+            deviation = np.sqrt(variance_1 * variance_0 / total)
+            true_positives = np.rint(true_positives + deviation * normals)
+        # No class has more rows than it has, and the rest of the calls is the other's.
+        fewest = np.maximum(0, called - negatives)
+        return np.clip(true_positives, fewest, np.minimum(positives, called))
 
 
 def _tables(
@@ -273,25 +278,15 @@ def _tables(
     )
 
 
-def _within(
-    called: Any, positives: Any, negatives: Any, true_positives: np.ndarray
-) -> np.ndarray:
-    """Cut numbers of true positives to what the rows of both classes allow."""
-    # No class has more rows than it has, and the rest of the calls is the other's.
-    fewest = np.maximum(0, called - negatives)
-    return np.clip(true_positives, fewest, np.minimum(positives, called))
-
-
 def _moments(
-    called: Any, rows: Any, new_rows: Any, noise: float, rates_move: float
+    called: Any, rows: Any, new_rows: Any, rates_move: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and variance of the new rows that a member calls positive.
 
     The rate has the posterior of Jeffreys' prior, given the rows it is known from, and
     its log-odds may have moved by themselves.
     """
-    rows = rows / noise
-    called = np.minimum(called / noise, rows)
+    called = np.minimum(called, rows)
     rate = (called + 0.5) / (rows + 1)
     one_row = rate * (1 - rate)
     variance = new_rows * one_row + new_rows**2 * one_row / (rows + 2)
