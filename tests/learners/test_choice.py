@@ -107,7 +107,7 @@ def test_a_candidate_out_of_the_vote_can_be_chosen(labels, monkeypatch):
         "trees": boosting(learning_rate=0.5),
     }
     monkeypatch.setattr(
-        "cape._training._train.default_candidates", lambda n: candidates
+        "cape._training._train.default_candidates", lambda *shape: candidates
     )
     clf = CapeClassifier(random_state=0).fit(X, y, sensitive_features=z)
     assert clf.candidates_["chosen"].to_dict() == {"vote": False, "trees": True}

@@ -80,7 +80,8 @@ _MOST_ROWS_TO_CHOOSE = 20_000
 """Rows on which candidates are compared."""
 
 _ROWS_FOR_OWN_LEARNER = 500
-"""Rows of a group from which on a learner of its own is tried beside the shared one."""
+"""Rows of a group from which on a learner of its own is tried beside the shared one,
+unless there are more columns than rows."""
 
 GroupRows = tuple[Group, "np.ndarray | None"]
 
@@ -178,7 +179,7 @@ def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
     if clf.preprocessing != "auto":
         once = clf.preprocessing == "once"
     if clf.estimator is None:
-        candidates = default_candidates(number_of_rows(data.X))
+        candidates = default_candidates(len(data.y), data.n_columns)
         to_encode = columns_to_encode(data.X)
         if to_encode:
             for name, learner in candidates.items():
@@ -495,7 +496,8 @@ def _train_own(
     for (group, rows), group_seeds in zip(groups, seeds, strict=False):
         if group in small:
             continue
-        enough_rows = len(data.labels(rows)) >= _ROWS_FOR_OWN_LEARNER
+        n_needed = max(_ROWS_FOR_OWN_LEARNER, data.n_columns)
+        enough_rows = len(data.labels(rows)) >= n_needed
         needs_no_others = recipe.share == "auto" and _has_plenty(data, recipe, rows)
         if group not in served or needs_no_others:
             needed.append(plan_learner(data, recipe, [group], rows, group_seeds))
