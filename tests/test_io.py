@@ -178,10 +178,11 @@ class Clock:
 
 
 def bars(text):
-    """The bars that were drawn one over the other."""
-    lines = text.removesuffix("\n").split("\r")
-    assert lines[0] == ""
-    return [LINE.fullmatch(line) for line in lines[1:]]
+    """The bars that were drawn one over the other, after an empty one."""
+    nothing, empty, *lines = text.removesuffix("\n").split("\r")
+    assert nothing == ""
+    assert re.fullmatch(r"training \[ +\] 0/\d+", empty)
+    return [LINE.fullmatch(line) for line in lines]
 
 
 @pytest.mark.parametrize("total", [1, 7])

@@ -255,6 +255,8 @@ def progress(steps: Iterable[T], total: int, *, title: str, shown: bool) -> Iter
     ['a', 'b']
     """
     start = time.monotonic()
+    if shown:
+        _draw(title, 0, total, 0.0)
     for done, step in enumerate(steps, 1):
         if shown:
             seconds = time.monotonic() - start
@@ -264,9 +266,11 @@ def progress(steps: Iterable[T], total: int, *, title: str, shown: bool) -> Iter
 
 def _draw(title: str, done: int, total: int, seconds: float) -> None:
     """Draw the bar over the one drawn before, which the carriage return does."""
-    seconds_left = seconds / done * (total - done)
+    left = ""
+    if done:
+        left = f", {seconds / done * (total - done):.0f} s left "
     bar = "#" * (_WIDTH * done // total)
-    line = f"\r{title} [{bar:<{_WIDTH}}] {done}/{total}, {seconds_left:.0f} s left "
+    line = f"\r{title} [{bar:<{_WIDTH}}] {done}/{total}{left}"
     if done == total:
         line += "\n"
     # The error stream, so that the output of a program can still be piped.

@@ -419,6 +419,8 @@ class RollingCape:
             rule=self.rule,
             drift="cautious" if window.cautious else "ignore",
             drifts=found,
+            # The paper's rule looks at no rates.
+            correct_rates=not isinstance(self.rule, Prevalence),
         )
         return adaptation.groups[window.group].classifier
 

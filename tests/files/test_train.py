@@ -109,7 +109,12 @@ def test_a_model_trained_on_a_file_is_the_one_trained_in_memory(
     parameters = plain.get_params() | {"rule": "prevalence"}
     for name, value in model.details["settings"].items():
         assert value == parameters[name]
-    assert steps == [("reading", 200), ("training", 0)]
+    assert steps == [
+        ("reading", 200),
+        ("checking", 0),
+        ("checking", 200),
+        ("training", 0),
+    ]
     content = (tmp_path / "train.csv").read_bytes()
     assert model.details["data"] == {
         "file": "train.csv",

@@ -8,7 +8,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from cape import CapeClassifier
+from cape import CapeClassifier, persist
 from cape._learners._choice import (
     LEARNERS,
     columns_to_encode,
@@ -115,3 +115,29 @@ def test_a_candidate_out_of_the_vote_can_be_chosen(labels, monkeypatch):
     for model in clf.models_.values():
         assert type(model.scoring_models[0]) is HistGradientBoostingClassifier
     assert clf.score(X, y, sensitive_features=z) > 0.9
+
+
+@pytest.mark.parametrize("few_matter", [True, False])
+def test_with_many_columns_boosting_reads_some_and_logistic_regression_all(
+    few_matter, tmp_path
+):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 400)
+    z = random.choice(["a", "b"], 400)
+    X = random.normal(size=(400, 1001))
+    if few_matter:
+        # In the middle of its range, where no straight line finds it.
+        X[:, :5] *= np.where(y, 0.2, 1.5)[:, None]
+        X[:, 5] += 1.5 * y
+    else:
+        X += 0.12 * y[:, None]
+    clf = CapeClassifier(random_state=0).fit(X, y, sensitive_features=z)
+    mean, logistic = clf.candidates_.index
+    assert mean == "mean of three (boosting: 300 columns)"
+    chosen = mean if few_matter else logistic
+    assert clf.candidates_.index[clf.candidates_["chosen"]].tolist() == [chosen]
+    # A model file holds it without any type that a user has to vouch for.
+    persist.save(clf, tmp_path / "wide.cape")
+    again = persist.load(tmp_path / "wide.cape")
+    groups = {"sensitive_features": z}
+    np.testing.assert_array_equal(again.predict(X, **groups), clf.predict(X, **groups))

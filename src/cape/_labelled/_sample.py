@@ -16,7 +16,6 @@ from math import sqrt
 
 import numpy as np
 from scipy.special import betaincinv, chdtrc, expit, logit, ndtr, ndtri
-from sklearn.isotonic import isotonic_regression
 
 from cape._drift._mixture import holm
 from cape._evidence import PLAIN, GroupEvidence
@@ -201,35 +200,7 @@ def predictions(model: GroupModel, prevalence: float) -> np.ndarray:
     ndarray of shape (n_cells,)
     """
     clipped = np.clip(prevalence, _SMALLEST_PREVALENCE, 1 - _SMALLEST_PREVALENCE)
-    return expit(logit(clipped) + log_odds(model))
-
-
-def log_odds(model: GroupModel) -> np.ndarray:
-    """Return what each cell of the score adds to the logit of the prevalence.
-
-    Parameters
-    ----------
-    model : GroupModel
-
-    Returns
-    -------
-    ndarray of shape (n_cells,)
-        It rises from cell to cell.
-    """
-    positives = model.positives.counts / model.positives.unit
-    negatives = model.negatives.counts / model.negatives.unit
-    rows = positives + negatives
-    # Half a row of each class, spread over all cells in proportion to their rows, keeps
-    # logits finite. A cell without rows takes over the value of its neighbours.
-    spread = rows / rows.sum()
-    share = np.divide(
-        positives + spread / 2,
-        rows + spread,
-        out=np.full(len(rows), 0.5),
-        where=rows > 0,
-    )
-    share = isotonic_regression(share, sample_weight=np.maximum(rows, 1e-9))
-    return logit(share) - logit(positives.sum() / rows.sum())
+    return expit(logit(clipped) + model.log_odds)
 
 
 _ROWS_PER_CELL = 5
@@ -334,12 +305,14 @@ def merge_small(rows: np.ndarray, fewest: float) -> np.ndarray:
     """Merge neighbours until each has the fewest rows; return the first of each."""
     starts = [0]
     held = 0.0
-    for place, more in enumerate(rows):
+    left = float(rows.sum())
+    for place, more in enumerate(rows.tolist()):
         # What is left over joins its neighbour.
-        if min(held, rows[place:].sum()) >= fewest:
+        if min(held, left) >= fewest:
             starts.append(place)
             held = 0.0
         held += more
+        left -= more
     return np.array(starts)
 
 

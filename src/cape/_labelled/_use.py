@@ -346,7 +346,7 @@ class LabelFindings:
 
 def use_labels(
     model: GroupModel, evidence: GroupEvidence, label_free: Estimate, level: float
-) -> tuple[LabelFindings, Estimate, CheckedCalls | None]:
+) -> tuple[LabelFindings, Estimate]:
     """Estimate the prevalence of a group from its labels, if they can be used.
 
     Parameters
@@ -365,32 +365,29 @@ def use_labels(
     estimate : Estimate
         Prevalence according to labels and label-free estimate; the label-free one if
         labels cannot be used.
-    calls : CheckedCalls or None
-        What labels say of the calls of members; None if they cannot be used.
     """
     labelled_rows = evidence.labelled_rows
     if labelled_rows == 0:
-        return LabelFindings(0), label_free, None
+        return LabelFindings(0), label_free
     sample = labelled_sample(evidence)
     if sample.n_labelled < FEWEST_LABELS:
-        return LabelFindings(labelled_rows), label_free, None
+        return LabelFindings(labelled_rows), label_free
     label = sample.positive_share
     if label in (0, 1) and _may_be_missing(evidence, sample):
         p_value = one_class_p_value(sample.n_labelled, label, label_free.value)
         if p_value < ONE_CLASS:
             one_class = LabelFindings(labelled_rows, label, p_value=p_value)
-            return one_class, label_free, None
+            return one_class, label_free
     sample_p_value = drawn_p_value(model, evidence, sample)
     if sample_p_value < SAMPLE_LEVEL:
         unused = LabelFindings(labelled_rows, sample_p_value=sample_p_value)
-        return unused, label_free, None
-    labels = label_estimate(model, evidence, label_free.value)
+        return unused, label_free
+    labels = estimate_with_labels(sample, predictions(model, label_free.value))
     error = label_free.standard_error(level)
     said = compare_with_labels(labels, label_free.value, error)
     findings = LabelFindings(labelled_rows, labels.estimate, *said, sample_p_value)
     combined = combine(labels, label_free.value, error, level)
-    estimate = Estimate(combined, *labels.interval(level))
-    return findings, estimate, check_calls(model, evidence)
+    return findings, Estimate(combined, *labels.interval(level))
 
 
 def _may_be_missing(evidence: GroupEvidence, sample: LabelledSample) -> bool:

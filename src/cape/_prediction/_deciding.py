@@ -23,6 +23,7 @@ from cape._group_model import GroupModel
 from cape._groups import Group, group_name
 from cape._labelled import (
     LabelFindings,
+    check_calls,
     corrected_rates,
     use_labels,
     was_drawn_unequally,
@@ -132,6 +133,7 @@ def adapt(
     drift: str = "cautious",
     drifts: Mapping[Group, GroupDrift] | None = None,
     group_columns: Sequence[str] | None = None,
+    correct_rates: bool = True,
 ) -> Adaptation:
     """Estimate the prevalence of each group, and let the rule pick its member.
 
@@ -151,6 +153,8 @@ def adapt(
         What speaks against a prior shift; None looks for it.
     group_columns : sequence of str, default=None
         Columns whose values the groups combine.
+    correct_rates : bool, default=True
+        Whether labels correct the rates of members.
 
     Returns
     -------
@@ -186,9 +190,9 @@ def adapt(
         rates = model.pool.rates
         # Plain prediction has no labels.
         if level is not None:
-            findings, estimate, calls = use_labels(model, part, estimate, level)
-            if calls is not None:
-                rates = corrected_rates(rates, calls)
+            findings, estimate = use_labels(model, part, estimate, level)
+            if correct_rates and findings.verdict is not None:
+                rates = corrected_rates(rates, check_calls(model, part))
         labels[group] = findings
         situations[group] = GroupSituation(
             share=part.scores.size / n_rows,

@@ -573,7 +573,7 @@ def check_labels(
     checks = {}
     for group, part in evidence.groups.items():
         adapted = adaptation.groups[group]
-        findings, estimate, _ = use_labels(
+        findings, estimate = use_labels(
             models[group], part, adapted.estimate, adaptation.level
         )
         checks[group] = replace(adapted, labels=findings, estimate=estimate)

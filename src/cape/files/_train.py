@@ -173,8 +173,8 @@ def train_file(
     notes : Notes, optional
         Collects remarks and warnings.
     on_rows : callable, optional
-        Called with the stage, "reading" or "training", and the number of rows that have
-        just been done.
+        Called with the stage, "reading", "checking" (the columns) or "training", and
+        the number of rows that have just been done.
 
     Returns
     -------
@@ -237,7 +237,9 @@ def train_file(
         columns, X = _without(columns, X, constant, "constant", scan.path)
     # The groups are named by the user, who needs them; so are scores and decisions.
     looked_at = [name for name in looked_at if name not in constant]
+    scan.on_rows("checking", 0)
     found = suspicious_columns(X[looked_at], y)
+    scan.on_rows("checking", len(X))
     for kind in ("row number", "tells the answer", "date", "identifier"):
         of_kind = [(column.column, column.why) for column in found.of_kind(kind)]
         if of_kind:
