@@ -73,7 +73,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         regression and two small boostings; from 3,000 rows on, the better of that mean
         and a boosting, by cross-validation on training rows. Above 1,000 columns the
         boostings read 300 of them. With None, a data frame with text, categories, dates
-        or missing values goes through skrub's encoders first. `cape.Scores` is a model you already have, whose scores are columns of X.
+        or missing values goes through skrub's encoders first. `cape.Scores` is a
+        model you already have, whose scores are columns of X.
     quantifier : str or quantifier, default="onestep"
         The quantifier, Q-ALG in the paper: a name of `cape.quantify.QUANTIFIERS`, an
         instance of a subclass of `cape.quantify.Quantifier`, or an aggregative
