@@ -10,8 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import logit
-from sklearn.isotonic import isotonic_regression
 
 from cape._columns import ColumnCounts, TableCells
 from cape._evidence import GroupEvidence
@@ -693,25 +691,6 @@ class GroupModel:
         return score_with_models(
             prepared, self.positive, scoring=scoring, voting=voting, stack=self.stack
         )
-
-    @cached_property
-    def log_odds(self) -> np.ndarray:
-        """What each cell of the score adds to the logit of the prevalence, rising."""
-        positives = self.positives.counts / self.positives.unit
-        negatives = self.negatives.counts / self.negatives.unit
-        rows = positives + negatives
-        # Half a row of each class, spread over all cells in proportion to their rows,
-        # keeps logits finite. A cell without rows takes over the value of its
-        # neighbours.
-        spread = rows / rows.sum()
-        share = np.divide(
-            positives + spread / 2,
-            rows + spread,
-            out=np.full(len(rows), 0.5),
-            where=rows > 0,
-        )
-        share = isotonic_regression(share, sample_weight=np.maximum(rows, 1e-9))
-        return logit(share) - logit(positives.sum() / rows.sum())
 
     @cached_property
     def training_cut(self) -> int:

@@ -11,7 +11,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
+from cape import CapeClassifier
 from cape._columns import (
     UNITS,
     Column,
@@ -234,6 +238,24 @@ def test_columns_have_names_or_places():
     assert column_names(frame) == ["a", "5"]
     assert column_names(pl.DataFrame({"b": [1]})) == ["b"]
     assert column_names(np.zeros((2, 3))) == ["x0", "x1", "x2"]
+
+
+def test_whole_numbers_that_a_gap_made_floats_are_the_categories_of_training():
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    code = random.choice([1, 2, 30], 300)
+    X = pd.DataFrame({"x": random.normal(size=300) + 2 * y, "code": code})
+    X["code"] = X["code"].astype("category")
+    learner = make_pipeline(
+        ColumnTransformer([("x", "passthrough", ["x"])]), LogisticRegression()
+    )
+    clf = CapeClassifier(learner, random_state=0).fit(X, y)
+    gaps = X.assign(code=np.where(np.arange(300) < 5, np.nan, code))
+    assert gaps["code"].dtype == float
+    as_categories = X.assign(code=X["code"].where(np.arange(300) >= 5))
+    assert clf.evidence(gaps) == clf.evidence(as_categories)
+    # Evidence tells a level that training has not seen.
+    assert clf.evidence(gaps) != clf.evidence(gaps.assign(code=gaps["code"] + 0.5))
 
 
 @pytest.mark.parametrize("dtype", ["category", object])

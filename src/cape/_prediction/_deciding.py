@@ -526,17 +526,18 @@ def _each_row_by_itself(reading: Reading) -> np.ndarray:
     """Let the paper's rule pick a member for each single row, then decide."""
     model = reading.model
     members = np.flatnonzero(~np.isnan(model.pool.thetas)).tolist()
-    estimates = model.quantifier.estimate_each(reading.scores)
-    decisions = np.zeros(len(estimates), dtype=bool)
+    n_rows = reading.scores.shape[1]
+    decisions = np.zeros(n_rows, dtype=bool)
     # A threshold pool has a thousand members, so that all decisions of all rows would
     # not fit into memory.
-    for start in range(0, len(estimates), _ROWS_AT_ONCE):
+    for start in range(0, n_rows, _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
+        estimates = model.quantifier.estimate_each(reading.scores[:, rows])
         block = replace(reading, deciding=reading.deciding[:, rows])
         calls = np.array([block.calls(member) for member in members]).T
         situation = GroupSituation(
             share=1.0,
-            estimate=Estimate(estimates[rows]),  # type: ignore[arg-type]
+            estimate=Estimate(estimates),  # type: ignore[arg-type]
             thetas=model.pool.thetas[members],
             predicted_prevalences=calls.astype(float),
             rates=model.pool.rates,

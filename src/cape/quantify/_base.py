@@ -226,7 +226,7 @@ def _clipped(share: float) -> float:
 
 
 def posterior_statistic(
-    scores: np.ndarray, prevalence: float, estimate: float
+    scores: np.ndarray, prevalence: float, estimate: float | np.ndarray
 ) -> np.ndarray:
     """Compute the statistic that tells most about the prevalence of calibrated scores.
 
@@ -245,7 +245,7 @@ def posterior_statistic(
         Mean score of each cell.
     prevalence : float
         Prevalence in training, pi.
-    estimate : float
+    estimate : float, or ndarray of shape (n_rows, 1)
         Prevalence at which the derivative is taken, q.
 
     Returns
@@ -254,8 +254,7 @@ def posterior_statistic(
     """
     positive = scores / prevalence
     negative = (1 - scores) / (1 - prevalence)
-    q = max(estimate, _NEAREST_TO_PURE)
-    q = min(q, 1 - _NEAREST_TO_PURE)
+    q = np.clip(estimate, _NEAREST_TO_PURE, 1 - _NEAREST_TO_PURE)
     return (positive - negative) / mixture(q, positive, negative)
 
 

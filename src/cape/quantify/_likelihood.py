@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from cape._histogram import ScoreHistogram
+from cape._histogram import ONE, ScoreHistogram
 from cape.quantify._base import (
     Likelihood,
+    Moments,
     Quantifier,
     mixture,
     moment_interval,
@@ -159,10 +160,32 @@ class EMQ(Quantifier):
         maximum = decreasing_root(slope, start)
         return float(maximum[0])
 
+    def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
+        scores = _means_in_cells(scores, self.positives_.edges)
+        positive = scores / self.prevalence_
+        negative = (1 - scores) / (1 - self.prevalence_)
+
+        def slope(q: np.ndarray) -> ValuesAndDerivatives:
+            terms = (positive - negative) / mixture(q, positive, negative)
+            return terms.sum(axis=0), -(terms**2).sum(axis=0)
+
+        return decreasing_root(slope, np.full(scores.shape[1], self.prevalence_))
+
     def _statistic(self, histogram: ScoreHistogram, prevalence: float) -> np.ndarray:
         # The slope above, of a single row. Its mean is 0 at the estimate; how it
         # scatters in training also covers scores that are not calibrated.
         return posterior_statistic(histogram.centres, self.prevalence_, prevalence)
+
+
+def _means_in_cells(scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Replace the scores of each row by the means of those that share a cell.
+
+    A histogram of the row has these means, and nothing else, in its cells.
+    """
+    cells = np.searchsorted(edges, scores)
+    share_a_cell = cells[:, None] == cells
+    sums = (share_a_cell * scores).sum(axis=1)
+    return sums / ONE / share_a_cell.sum(axis=1)
 
 
 def _median_on_grid(points: np.ndarray, density: np.ndarray) -> float:
@@ -478,6 +501,26 @@ class OneStepEMQ(EMQ):
     def _estimate(self, batch: ScoreHistogram) -> float:
         return _posterior_median(self.likelihood(batch))
 
+    def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
+        # The maxima of EMQ, and the moments of both classes at the best q of each row,
+        # take most of the time: they are computed for all rows at once.
+        starts = super()._estimate_each(scores)
+        q = self._best_prevalence(starts, 1)[:, None]
+        moments = []
+        for histogram in (self.positives_, self.negatives_):
+            values = posterior_statistic(histogram.centres, self.prevalence_, q)
+            means = values @ histogram.shares
+            variances = (values - means[:, None]) ** 2 @ histogram.shares
+            moments.append((means, variances, np.full(len(q), histogram.size)))
+        of_rows = _means_in_cells(scores, self.positives_.edges).T
+        means = posterior_statistic(of_rows, self.prevalence_, q).mean(axis=1)
+        moments.append((means, np.zeros(len(q)), np.ones(len(q))))
+        estimates = []
+        for row in np.moveaxis(moments, 2, 0).tolist():
+            likelihood = Likelihood(*[Moments(*values) for values in row])
+            estimates.append(_posterior_median(likelihood))
+        return np.clip(estimates, 0.0, 1.0)
+
     def _interval(
         self, batch: ScoreHistogram, estimate: float, level: float
     ) -> tuple[float, float]:
@@ -507,14 +550,14 @@ class OneStepEMQ(EMQ):
             self.statistic_moments(batch, q),
         )
 
-    def _best_prevalence(self, start: float, n_rows: float) -> float:
+    def _best_prevalence(self, start: Any, n_rows: float) -> Any:
         """Return the q at which the statistic has the least noise."""
         # The likelihood of few rows is often greatest at an end, where the statistic
         # has a pole. One more row of each class moves q0 inside, and does nothing in
         # large batches (Laplace's rule of succession).
         rho = (n_rows * start + 1) / (n_rows + 2)
         w1, w0 = noise_weights(rho, n_rows, self.positives_.size, self.negatives_.size)
-        return float(w1 / (w1 + w0))
+        return w1 / (w1 + w0)
 
 
 def _posterior_median(likelihood: Likelihood) -> float:
