@@ -83,65 +83,30 @@ class RowLabel(NamedTuple):
     probability: int
 
 
-class WindowState(NamedTuple):
-    """What a stream must remember of a window to go on as if it had never stopped.
-
-    Drift was looked at some rows ago, and rows of that look may have left since.
-    """
-
-    rows: list[StreamRow]
-    gone_since_look: list[StreamRow]
-    rows_since_look: int
-    labels: dict[Any, RowLabel]
-
-    @property
-    def rows_of_look(self) -> int:
-        """How many of the first rows were there at the last look at drift."""
-        return max(len(self.rows) - self.rows_since_look, 0)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
-        return {
-            "rows": [row.to_json() for row in self.rows],
-            "gone_since_look": [row.to_json() for row in self.gone_since_look],
-            "rows_since_look": self.rows_since_look,
-            "labels": [
-                {"id": name, "positive": code, "probability": probability}
-                for name, (code, probability) in self.labels.items()
-            ],
-        }
-
-    @classmethod
-    def from_json(cls, entry: Fields, model: GroupModel) -> WindowState:
-        """Read what `to_json` returned, and check it against the model."""
-        rows = _rows_from_json(entry, "rows", model)
-        gone = _rows_from_json(entry, "gone_since_look", model)
-        ids = [row.id for row in rows if row.id is not None]
-        if len(set(ids)) < len(ids):
-            entry.refuse("rows", "rows with an id each", ids)
-        labels: dict[Any, RowLabel] = {}
-        for label in entry.entries("labels"):
-            name = label.value("id")
-            if name not in ids or name in labels:
-                label.refuse("id", "the id of a row, once", name)
-            code = label.whole("positive")
-            probability = label.whole("probability")
-            if code > 1:
-                label.refuse("positive", "0 or 1", code)
-            if probability > ONE:
-                label.refuse("probability", f"at most {ONE}", probability)
-            labels[name] = RowLabel(code, probability)
-        drawn_plainly = {label.probability == PLAIN for label in labels.values()}
-        if len(drawn_plainly) > 1:
-            entry.refuse("labels", "all drawn plainly, or none of them", [*labels])
-        return cls(rows, gone, entry.whole("rows_since_look"), labels)
-
-
 def _rows_from_json(entry: Fields, name: str, model: GroupModel) -> list[StreamRow]:
     contents = entry.value(name)
     if not isinstance(contents, list):
         entry.refuse(name, "a list of rows", contents)
     return [StreamRow.from_json(entry, content, model) for content in contents]
+
+
+def _labels_from_json(entry: Fields, ids: list[Any]) -> dict[Any, RowLabel]:
+    labels: dict[Any, RowLabel] = {}
+    for label in entry.entries("labels"):
+        name = label.value("id")
+        if name not in ids or name in labels:
+            label.refuse("id", "the id of a row, once", name)
+        code = label.whole("positive")
+        probability = label.whole("probability")
+        if code > 1:
+            label.refuse("positive", "0 or 1", code)
+        if probability > ONE:
+            label.refuse("probability", f"at most {ONE}", probability)
+        labels[name] = RowLabel(code, probability)
+    drawn_plainly = {label.probability == PLAIN for label in labels.values()}
+    if len(drawn_plainly) > 1:
+        entry.refuse("labels", "all drawn plainly, or none of them", [*labels])
+    return labels
 
 
 class Window:
@@ -231,24 +196,43 @@ class Window:
         self._rows_since_look = 0
 
     def to_json(self) -> dict[str, Any]:
-        state = WindowState(list(self.rows), [], self._rows_since_look, self.labels)
-        n_gone = max(len(self._looked_at) - state.rows_of_look, 0)
-        gone = self._looked_at[:n_gone]
-        return state._replace(gone_since_look=gone).to_json()
+        """Return what a stream must remember to go on as if it had never stopped.
 
-    def restore(self, state: WindowState) -> None:
+        Drift was looked at some rows ago, and rows of that look may have left since.
+        """
+        rows_of_look = max(len(self.rows) - self._rows_since_look, 0)
+        n_gone = max(len(self._looked_at) - rows_of_look, 0)
+        labels = []
+        for name, (code, probability) in self.labels.items():
+            label = {"id": name, "positive": code, "probability": probability}
+            labels.append(label)
+        return {
+            "rows": [row.to_json() for row in self.rows],
+            "gone_since_look": [row.to_json() for row in self._looked_at[:n_gone]],
+            "rows_since_look": self._rows_since_look,
+            "labels": labels,
+        }
+
+    def restore(self, entry: Fields) -> None:
         """Fill an empty window, and look at drift where it was last looked at."""
-        rows_of_look = state.rows[: state.rows_of_look]
-        for row in [*state.gone_since_look, *rows_of_look]:
+        rows = _rows_from_json(entry, "rows", self.model)
+        gone = _rows_from_json(entry, "gone_since_look", self.model)
+        ids = [row.id for row in rows if row.id is not None]
+        if len(set(ids)) < len(ids):
+            entry.refuse("rows", "rows with an id each", ids)
+        labels = _labels_from_json(entry, ids)
+        rows_since_look = entry.whole("rows_since_look")
+        rows_of_look = max(len(rows) - rows_since_look, 0)
+        for row in [*gone, *rows[:rows_of_look]]:
             self.add(row)
         if self.cautious and self.rows:
             self._look_at_drift()
-        for _ in state.gone_since_look:
+        for _ in gone:
             self.drop_oldest()
-        for row in state.rows[state.rows_of_look :]:
+        for row in rows[rows_of_look:]:
             self.add(row)
-        self._rows_since_look = state.rows_since_look
-        for name, label in state.labels.items():
+        self._rows_since_look = rows_since_look
+        for name, label in labels.items():
             self.label(name, *label)
 
     def copy_of_evidence(self) -> GroupEvidence:

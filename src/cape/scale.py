@@ -9,10 +9,12 @@ another, which changes nothing.
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -163,10 +165,10 @@ def evidence(
 
     check_fitted_cape(clf)
     refuse_row_keepers(clf, "cape.scale")
-    table = _split(ddf, sensitive_features, y, inclusion_probability)
+    collections = _split(ddf, sensitive_features, y, inclusion_probability)
     # With traverse, Dask would search the whole model for collections.
     model = delayed(clf, traverse=False)
-    pieces = [delayed(_evidence)(model, *columns) for columns in table.partitions()]
+    pieces = [delayed(_evidence)(model, *rows) for rows in _partitions(*collections)]
     return _sum_as_a_tree(pieces).compute()
 
 
@@ -360,29 +362,21 @@ def _itself(item: Any) -> Any:
     return item
 
 
-class _Table(NamedTuple):
-    """The rows of a Dask DataFrame: collections with the same partitions, or None."""
-
-    features: Any
-    groups: Any
-    labels: Any
-    probabilities: Any
-
-    def partitions(self) -> list[tuple[Any, ...]]:
-        """List the partitions, each as delayed columns of rows; some may be None."""
-        columns = []
-        for collection in self:
-            delayed = [None] * self.features.npartitions
-            if collection is not None:
-                delayed = collection.to_delayed()
-            columns.append(delayed)
-        return list(zip(*columns, strict=True))
+def _partitions(*collections: Any) -> list[tuple[Any, ...]]:
+    """List the partitions of collections, each as delayed rows; some may be None."""
+    columns = []
+    for collection in collections:
+        delayed = [None] * collections[0].npartitions
+        if collection is not None:
+            delayed = collection.to_delayed()
+        columns.append(delayed)
+    return list(zip(*columns, strict=True))
 
 
 def _split(
     ddf: Any, sensitive_features: Any, y: Any = None, inclusion_probability: Any = None
-) -> _Table:
-    """Separate the features from the groups and labels of the rows."""
+) -> list[Any]:
+    """Separate features, groups, labels and their probabilities; some may be None."""
     if not hasattr(ddf, "npartitions") or not hasattr(ddf, "columns"):
         raise TypeError(f"ddf must be a Dask DataFrame, got {type(ddf).__name__}.")
     arguments = {
@@ -411,7 +405,7 @@ def _split(
         taken += columns
         # One column is a Series, several are a DataFrame.
         collections.append(ddf[columns[0] if len(columns) == 1 else columns])
-    return _Table(ddf.drop(columns=taken), *collections)
+    return [ddf.drop(columns=taken), *collections]
 
 
 def _predict_rows(
@@ -423,49 +417,38 @@ def _predict_rows(
     probabilities: bool,
 ) -> Any:
     """Predict labels or probabilities."""
-    from dask import delayed
-
-    table = _split(ddf, sensitive_features)
-    # Dask needs an empty result to know the type of the predictions.
-    no_rows = _as_result(clf, np.empty(0), ddf._meta.index[:0], probabilities)
-    if adaptation is None:
-        return _read_and_predict(clf, table, no_rows, probabilities)
-    return table.features.map_partitions(
-        _predict,
-        table.groups,
-        delayed(clf, traverse=False),
-        adaptation,
-        probabilities,
-        meta=no_rows,
-        # Partitions belong together by position; the index may hold duplicates.
-        align_dataframes=False,
-    )
-
-
-def _read_and_predict(
-    clf: CapeClassifier, table: _Table, no_rows: Any, probabilities: bool
-) -> Any:
-    """Adapt to a Dask DataFrame and predict it, scoring each row once.
-
-    The scores that members decide by stay on the workers that computed them.
-    """
     import dask
     import dask.dataframe as dd
 
+    features, groups, *_ = _split(ddf, sensitive_features)
+    model = dask.delayed(clf, traverse=False)
+    # Dask needs an empty result to know the type of the predictions.
+    no_rows = _as_result(clf, np.empty(0), ddf._meta.index[:0], probabilities)
+    if adaptation is not None:
+        return features.map_partitions(
+            _predict,
+            groups,
+            model,
+            adaptation,
+            probabilities,
+            meta=no_rows,
+            # Partitions belong together by position; the index may hold duplicates.
+            align_dataframes=False,
+        )
     check_fitted_cape(clf)
     refuse_row_keepers(clf, "cape.scale")
-    model = dask.delayed(clf, traverse=False)
+    # Each row is scored once: the scores that members decide by stay on the workers
+    # that computed them.
     readings = []
-    for features, groups, *_ in table.partitions():
-        readings.append(dask.delayed(_read)(model, features, groups, probabilities))
+    for rows in _partitions(features, groups):
+        readings.append(dask.delayed(_read)(model, *rows, probabilities))
     readings = list(dask.persist(*readings))
     pieces = [reading.evidence for reading in readings]
     adaptation = clf.adapt(evidence=_sum_as_a_tree(pieces).compute())
     parts = []
     for reading in readings:
         parts.append(dask.delayed(_decide)(model, reading, adaptation, probabilities))
-    divisions = table.features.divisions
-    return dd.from_delayed(parts, meta=no_rows, divisions=divisions)
+    return dd.from_delayed(parts, meta=no_rows, divisions=features.divisions)
 
 
 class _ReadPartition(NamedTuple):
@@ -537,15 +520,9 @@ def _sum_as_a_tree(pieces: list[Any]) -> Any:
         sums = []
         for start in range(0, len(pieces), _FAN_IN):
             branch = pieces[start : start + _FAN_IN]
-            sums.append(delayed(_sum)(branch))
+            sums.append(delayed(reduce)(operator.add, branch))
         pieces = sums
     return pieces[0]
-
-
-def _sum(pieces: list[Evidence]) -> Evidence:
-    """Add up evidence."""
-    # From the first piece on, since evidence cannot be added to sum's own start, 0.
-    return sum(pieces[1:], pieces[0])
 
 
 def _evidence(

@@ -11,6 +11,7 @@ from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from cape._adaptation import Adaptation
 from cape._drift import GroupDrift
@@ -30,7 +31,7 @@ from cape._prediction import (
     rule_of,
 )
 from cape._validation import all_if_none, check_fitted_cape, check_same_length
-from cape._window import StreamRow, Window, WindowState
+from cape._window import StreamRow, Window
 from cape.classifier import CapeClassifier
 from cape.rules import Prevalence
 from cape.rules._bounded import describe_rule
@@ -315,9 +316,8 @@ class RollingCape:
             if group in rolling._windows:
                 entry.refuse("group", "another one than before", group)
             window = rolling._open_window(group, model)
-            state = WindowState.from_json(entry, model)
-            rolling._check_state(content, entry, state)
-            window.restore(state)
+            window.restore(entry)
+            rolling._check_restored(content, entry, window)
             rolling._windows[group] = window
         return rolling
 
@@ -332,9 +332,9 @@ class RollingCape:
         seconds = self.window.total_seconds()  # type: ignore[union-attr]
         return round(seconds * _NANOSECONDS)
 
-    def _check_state(self, content: Fields, entry: Fields, state: WindowState) -> None:
+    def _check_restored(self, content: Fields, entry: Fields, window: Window) -> None:
         """Raise if no window of this stream can be in this state."""
-        times = [row.time for row in state.rows]
+        times = [row.time for row in window.rows]
         latest = 0
         if isinstance(self.window, timedelta):
             if times and self._now is None:
@@ -541,31 +541,16 @@ def _is_number_of_rows(value: Any) -> bool:
 def _in_nanoseconds(times: Any) -> np.ndarray:
     """Read times of any kind that numpy and pandas know; no zone means UTC."""
     given = np.ravel(np.asarray(times))
-    if given.dtype.kind != "M":
-        given = _parse_times(given, times)
-    try:
-        moments = given.astype("datetime64[ns]")
-        fits = moments.astype(given.dtype) == given
-    except OverflowError:
-        # From numpy 2.5 on; numpy before gives another time instead.
-        fits = np.zeros(len(given), dtype=bool)
-    if not (fits | np.isnat(given)).all():
-        raise ValueError(
-            "times must lie between the years 1678 and 2262, got a time outside."
-        )
-    return moments
-
-
-def _parse_times(given: np.ndarray, times: Any) -> np.ndarray:
-    """Read times that are no datetime64 yet: text, Python's, with a zone."""
-    import pandas as pd
-
     try:
         if given.dtype.kind in "biufc":
             raise TypeError("numbers")
-        parsed = pd.to_datetime(given, utc=True, format="ISO8601")
+        moments = pd.to_datetime(given, utc=True, format="ISO8601").as_unit("ns")
+    except pd.errors.OutOfBoundsDatetime:
+        raise ValueError(
+            "times must lie between the years 1678 and 2262, got a time outside."
+        ) from None
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"times must be dates and times, got {str(times)[:60]!r}: {error}."
         ) from None
-    return parsed.tz_localize(None).to_numpy()
+    return moments.tz_localize(None).to_numpy()

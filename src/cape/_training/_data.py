@@ -81,7 +81,7 @@ class TrainingData:
             return None
         return self.weights[all_if_none(rows)]
 
-    def worth_of(self, rows: np.ndarray) -> np.ndarray | None:
+    def worth_of(self, rows: np.ndarray | None) -> np.ndarray | None:
         """Return weights that add up to the number of rows that they are worth."""
         weights = self.weights_of(rows)
         return None if weights is None else weights * kish_factor(weights)

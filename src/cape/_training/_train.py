@@ -47,7 +47,6 @@ from cape._training._borrow import FEWEST_GROUPS, Borrowed, borrow, group_effect
 from cape._training._data import (
     TrainingData,
     find_small_groups,
-    kish_factor,
     warn_of_duplicates,
     warn_of_weak_groups,
 )
@@ -285,21 +284,16 @@ def _train(
             best = int(np.argmin([scores.log_loss() for scores in tested]))
         learner = serving[best]
         taken = borrowed.get(group) if learner is lender else None
-        if taken is None:
-            _check_tested(group, tested[best])
+        labels = tested[best].is_positive
+        if taken is None and (labels.all() or not labels.any()):
+            raise ValueError(
+                "cv must test rows of both classes in every group, got a splitter "
+                f"whose test folds contain only one class in group "
+                f"{group_name(group)!r}."
+            )
         model = _assemble(data, recipe, group, rows, learner, tested[best], taken)
         models.append(model)
     return models, chosen, log_losses
-
-
-def _check_tested(group: Group, tested: TestedRows) -> None:
-    """Raise unless rows of both classes of a group were tested."""
-    if tested.is_positive.all() or not tested.is_positive.any():
-        raise ValueError(
-            "cv must test rows of both classes in every group, got a splitter "
-            f"whose test folds contain only one class in group "
-            f"{group_name(group)!r}."
-        )
 
 
 def _borrow(
@@ -650,10 +644,9 @@ def _rates_of_decisions(
     """Count how the rows of a group were decided, classes apart."""
     decided = vote_on_rows(decisions, take_rows(data.X, rows), data.positive)
     is_positive = data.labels(rows) == data.positive
-    worth = np.ones(len(decided))
-    weights = data.weights_of(rows)
-    if weights is not None:
-        worth = weights * kish_factor(weights)
+    worth = data.worth_of(rows)
+    if worth is None:
+        worth = np.ones(len(decided))
     counts = []
     for of_class in (is_positive, ~is_positive):
         counts += [[worth[of_class & decided].sum()], [worth[of_class].sum()]]

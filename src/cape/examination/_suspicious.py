@@ -200,19 +200,16 @@ def suspicious_columns(
         # The first thing that is wrong counts. In a table that is sorted by the label,
         # row numbers tell the answer; details of an event may be dates or identifiers,
         # and that they tell the answer is worse.
-        reason = reason_row_number(column, rows)
-        kind = "row number"
-        if reason is None:
-            reason = reason_answer(column, positive, in_first_half)
-            kind = "tells the answer"
-        if reason is None:
-            reason = reason_date(column)
-            kind = "date"
-        if reason is None:
-            reason = reason_identifier(column)
-            kind = "identifier"
-        if reason is not None:
-            findings.append(SuspiciousColumn(name, kind, reason))
+        for kind, check, *known in (
+            ("row number", reason_row_number, rows),
+            ("tells the answer", reason_answer, positive, in_first_half),
+            ("date", reason_date),
+            ("identifier", reason_identifier),
+        ):
+            reason = check(column, *known)
+            if reason is not None:
+                findings.append(SuspiciousColumn(name, kind, reason))
+                break
     return SuspiciousColumns(tuple(findings), len(rows), n_rows)
 
 

@@ -516,7 +516,7 @@ class OneStepEMQ(EMQ):
         means = posterior_statistic(of_rows, self.prevalence_, q).mean(axis=1)
         moments.append((means, np.zeros(len(q)), np.ones(len(q))))
         estimates = []
-        for row in np.moveaxis(moments, 2, 0).tolist():
+        for row in np.moveaxis(np.array(moments), 2, 0).tolist():
             likelihood = Likelihood(*[Moments(*values) for values in row])
             estimates.append(_posterior_median(likelihood))
         return np.clip(estimates, 0.0, 1.0)
