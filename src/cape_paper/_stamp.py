@@ -36,7 +36,11 @@ def defaults_hash(file: Path = _ANSWERS) -> str:
     """
     if not file.exists():
         return "unknown"
-    answers = json.loads(file.read_text(encoding="utf-8"))
+    # Nine digits: a sum in another order is no other default.
+    answers = json.loads(
+        file.read_text(encoding="utf-8"),
+        parse_float=lambda digits: f"{float(digits):.9g}",
+    )
     chosen = {name: answers[name] for name in answers if name.startswith(_OF_DEFAULTS)}
     content = json.dumps(chosen, sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:12]
