@@ -111,29 +111,30 @@ class CsvTable(Table):
         What is a number at the beginning is read as one, which is faster: only if a
         later field is none, all columns are read as text, once.
         """
-        numbers: dict[str, str | None] = {}
+        numbers: dict[str, str] = {}
         if begin_with_numbers and not for_copy:
             numbers = self._numbers_at_the_beginning()
-        texts = [name for name in self.names if name not in numbers]
-        finder = KindFinder(texts, self.dialect.decimal, for_copy=for_copy)
+        finder = KindFinder(self.dialect.decimal, for_copy=for_copy)
         try:
             for batch in self._read(self.names, numbers):
-                finder.add(batch)
+                for name in self.names:
+                    if name not in numbers:
+                        finder.add(name, batch.column(name))
         except (ValueError, OSError) as error:
             if not numbers or isinstance(error, TableError):
                 raise self._explained(error, {}) from error
             return self._find_kinds(begin_with_numbers=False)
         found = numbers | finder.kinds
         # A column without any value is of every kind.
-        return {name: found[name] or "number" for name in self.names}
+        return {name: found.get(name, "number") for name in self.names}
 
-    def _numbers_at_the_beginning(self) -> dict[str, str | None]:
+    def _numbers_at_the_beginning(self) -> dict[str, str]:
         """Return the columns that hold numbers only in the first block."""
         try:
             schema = self._reader(None, None, None, _FIRST_BLOCK).schema
         except (ValueError, OSError):
             return {}  # whoever reads the file will find out what is wrong
-        numbers: dict[str, str | None] = {}
+        numbers: dict[str, str] = {}
         for field in schema:
             if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
                 numbers[field.name] = "number"
@@ -166,7 +167,7 @@ class CsvTable(Table):
     def _read(
         self,
         columns: list[str],
-        kinds: Mapping[str, str | None],
+        kinds: Mapping[str, str],
         verbatim: bool = False,
         hasher: Any = None,
     ) -> Iterator[pa.RecordBatch]:
@@ -234,9 +235,7 @@ class CsvTable(Table):
                 "close it, or double it if it belongs to the text."
             )
 
-    def _explained(
-        self, error: Exception, kinds: Mapping[str, str | None]
-    ) -> TableError:
+    def _explained(self, error: Exception, kinds: Mapping[str, str]) -> TableError:
         """Find out why pyarrow could not read the file, and say it in a sentence.
 
         The file is read again, by Python, which takes longer and knows lines.
@@ -268,7 +267,7 @@ class CsvTable(Table):
         self,
         lines: list[int],
         rows: list[list[str]],
-        kinds: Mapping[str, str | None],
+        kinds: Mapping[str, str],
     ) -> None:
         """Raise if a row has too many or too few fields, or one of another kind."""
         for line, row in zip(lines, rows, strict=True):
@@ -281,7 +280,7 @@ class CsvTable(Table):
             place = self.names.index(name)
             fields = [row[place] for row in rows]
             decimal = self.dialect.decimal
-            if kind is None or _fits(fields, kind, decimal):
+            if _fits(fields, kind, decimal):
                 continue
             for line, field in zip(lines, fields, strict=True):
                 if not _fits([field], kind, decimal):

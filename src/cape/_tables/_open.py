@@ -10,7 +10,6 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from cape._tables._arrow import ArrowTable
 from cape._tables._csv import CsvTable
 from cape._tables._rows import open_json_lines, open_sheet, open_sqlite
 from cape._tables._source import (
@@ -23,7 +22,7 @@ from cape._tables._source import (
     table_format,
 )
 from cape._tables._sql import open_duckdb, run_query
-from cape._tables._table import Table, Wanted, kind_of_type
+from cape._tables._table import ArrowTable, Table, Wanted, kind_of_type
 
 _EMPTY_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 

@@ -10,9 +10,10 @@ import gzip
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -52,19 +53,22 @@ class RowTable(Table):
         What the user named.
     file : Path
         The file.
-    names : list of str
+    names : mapping from str to None
+        It may grow while rows are read.
     read : callable
-        Returns an iterator over the rows, each with a value or None for each column.
+        Returns an iterator over the rows, each with a value or None for each column
+        that is known by then.
     """
 
     def __init__(
         self,
         path: Path,
         file: Path,
-        names: Sequence[str],
+        names: Mapping[str, None],
         read: Callable[[], Iterator[Row]],
     ):
         super().__init__(path, list(names), [file])
+        self._found = names
         self._rows = read
         self._kinds: dict[str, str] = {}
         self._with_text: set[str] = set()
@@ -74,17 +78,16 @@ class RowTable(Table):
         """Say what each column holds, after reading all rows."""
         if self._kinds:
             return self._kinds
-        types: dict[str, set[type]] = {name: set() for name in self.names}
-        finder = KindFinder(self.names, for_copy=True)
+        types: dict[str, set[type]] = defaultdict(set)
+        finder = KindFinder(for_copy=True)
         for columns in self._columns():
-            texts = []
-            for name, values in zip(self.names, columns, strict=True):
+            for name, values in columns.items():
                 types[name].update(map(type, values))
-                texts.append(pa.array(map(_word, values), pa.string()))
-            finder.add(pa.RecordBatch.from_arrays(texts, self.names))
+                finder.add(name, pa.array(map(_word, values), pa.string()))
+        self.names = list(self._found)
         for name in self.names:
             found = {_KINDS.get(type_, "other") for type_ in types[name] - _NO_KIND}
-            of_text = finder.kinds[name]
+            of_text = finder.kinds.get(name)
             if str in types[name]:
                 self._with_text.add(name)
             if of_text is not None:
@@ -110,21 +113,20 @@ class RowTable(Table):
             fields[name] = arrow_type(kind)
         return pa.schema(fields)
 
-    def _columns(self) -> Iterator[list[tuple[Any, ...]]]:
+    def _columns(self) -> Iterator[dict[str, tuple[Any, ...]]]:
         """Read all rows, and yield the values of each column, some rows at a time."""
         rows = self._rows()
         while some := list(islice(rows, _ROWS_AT_ONCE)):
-            yield list(zip(*some, strict=True))
+            yield dict(zip(self._found, zip_longest(*some), strict=False))
 
     def batches(
         self, wanted: Wanted, rows: int, hasher: Any
     ) -> Iterator[pa.RecordBatch]:
         schema = self.schema(wanted)
-        for values in self._columns():
-            of_names = dict(zip(self.names, values, strict=True))
+        for columns in self._columns():
             arrays = []
             for field in schema:
-                of_column = of_names[field.name]
+                of_column = columns[field.name]
                 if field.name in self._with_text or pa.types.is_string(field.type):
                     texts = _texts(of_column, verbatim=wanted.verbatim)
                     kind = kind_of_type(field.type)
@@ -171,14 +173,16 @@ def open_json_lines(path: Path) -> RowTable:
         Its columns are the keys of all objects, in the order in which they come.
     """
     names: dict[str, None] = {}
-    for record in _json_records(path):
-        names.update(dict.fromkeys(record))
 
     def read() -> Iterator[Row]:
         for record in _json_records(path):
+            names.update(dict.fromkeys(record))
             yield [record.get(name) for name in names]
 
-    return RowTable(path, path, list(names), read)
+    table = RowTable(path, path, names, read)
+    # All keys are known when all objects were read, and so is what they hold.
+    table.kinds()
+    return table
 
 
 def _json_records(path: Path) -> Iterator[dict[str, Any]]:
@@ -242,7 +246,7 @@ def open_sqlite(path: Path, file: Path, table: str | None) -> RowTable:
         with _connected(path, file) as connection:
             yield from connection.execute(query)
 
-    return RowTable(path, file, distinct(names), read)
+    return RowTable(path, file, dict.fromkeys(distinct(names)), read)
 
 
 @contextmanager
@@ -294,7 +298,8 @@ def open_sheet(path: Path, file: Path, sheet: str | None) -> RowTable:
     if not rows:
         raise TableError(f"{path} is empty.")
     header = ["" if name is None else str(name) for name in rows[0]]
-    return RowTable(path, file, distinct(header), lambda: iter(rows[1:]))
+    names = dict.fromkeys(distinct(header))
+    return RowTable(path, file, names, lambda: iter(rows[1:]))
 
 
 def _cell(value: Any) -> Any:

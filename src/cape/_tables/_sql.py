@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cape._tables._arrow import ArrowTable
 from cape._tables._rows import choose
 from cape._tables._source import Query, TableError, first_line
-from cape._tables._table import Table, Wanted, exact_parts
+from cape._tables._table import ArrowTable, Table, Wanted, exact_parts
 
 if TYPE_CHECKING:
     import duckdb
@@ -99,6 +98,8 @@ def run_query(query: Query, tables: dict[str, Table]) -> ArrowTable:
     ArrowTable
     """
     with _connected(query.database) as connection:
+        import duckdb
+
         for name, table in tables.items():
             _add_table(connection, name, table)
         # The same statement gives the same rows wherever it runs.
@@ -106,14 +107,21 @@ def run_query(query: Query, tables: dict[str, Table]) -> ArrowTable:
         connection.execute("set enable_external_access = false")
         connection.execute("set lock_configuration = true")
         _parse(connection, query.sql)
-        with _in_one_line(query):
+        try:
             result: Any = connection.sql(query.sql).to_arrow_reader(_ROWS_AT_ONCE)
-        folder = tempfile.TemporaryDirectory()
-        file = Path(folder.name) / "rows.arrow"
-        with _in_one_line(query), pa.ipc.new_file(str(file), result.schema) as sink:
-            # Parts of one size: the same rows make the same file, and hash.
-            for part in exact_parts(result, _ROWS_AT_ONCE):
-                sink.write_table(part.combine_chunks())
+            folder = tempfile.TemporaryDirectory()
+            file = Path(folder.name) / "rows.arrow"
+            with pa.ipc.new_file(str(file), result.schema) as sink:
+                # Parts of one size: the same rows make the same file, and hash.
+                for part in exact_parts(result, _ROWS_AT_ONCE):
+                    sink.write_table(part.combine_chunks())
+        except duckdb.PermissionException as error:
+            raise TableError(
+                f"{query} may read only files that stand in quotes after FROM or JOIN: "
+                f"{_first_lines(error)}"
+            ) from error
+        except duckdb.Error as error:
+            raise TableError(f"{query} cannot be run: {_first_lines(error)}") from error
     rows = ArrowTable(Path(query.called), "arrow", file)
     # The folder must live as long as the table.
     weakref.finalize(rows, folder.cleanup)
@@ -193,22 +201,6 @@ def _parse(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
 def _tables_of(connection: duckdb.DuckDBPyConnection) -> list[str]:
     """Return the names of tables and views of a database."""
     return [name for (name,) in connection.execute("show tables").fetchall()]
-
-
-@contextmanager
-def _in_one_line(query: Query) -> Iterator[None]:
-    """Turn errors of DuckDB into our own."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.PermissionException as error:
-        raise TableError(
-            f"{query} may read only files that stand in quotes after FROM or JOIN: "
-            f"{_first_lines(error)}"
-        ) from error
-    except duckdb.Error as error:
-        raise TableError(f"{query} cannot be run: {_first_lines(error)}") from error
 
 
 def _first_lines(error: Exception) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,8 +32,6 @@ class KindFinder:
 
     Parameters
     ----------
-    names : iterable of str
-        The columns.
     decimal : {".", ","}, default="."
         What stands before the decimals of a number.
     for_copy : bool, default=False
@@ -44,34 +40,31 @@ class KindFinder:
 
     Attributes
     ----------
-    kinds : dict from column to {"integer", "number", "flag", "date", "text"} or None
-        None as long as a column has no values.
+    kinds : dict from column to {"integer", "number", "flag", "date", "text"}
+        Of the columns that have values.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> finder = KindFinder(["a", "b"])
-    >>> finder.add(pa.record_batch({"a": ["1", "2"], "b": ["2024-01-31", None]}))
-    >>> finder.add(pa.record_batch({"a": ["x", "3"], "b": [None, "2024-02-01"]}))
+    >>> finder = KindFinder()
+    >>> finder.add("a", pa.array(["1", "2"]))
+    >>> finder.add("b", pa.array(["2024-01-31", None]))
+    >>> finder.add("a", pa.array(["x", "3"]))
     >>> finder.kinds
     {'a': 'text', 'b': 'date'}
     """
 
-    def __init__(
-        self, names: Iterable[str], decimal: str = ".", *, for_copy: bool = False
-    ):
-        self.kinds: dict[str, str | None] = dict.fromkeys(names)
+    def __init__(self, decimal: str = ".", *, for_copy: bool = False):
+        self.kinds: dict[str, str] = {}
         self._decimal = decimal
         self._for_copy = for_copy
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Take more values into account."""
-        for name, kind in self.kinds.items():
-            if kind == "text":
-                continue
-            texts = batch.column(name).drop_null()
-            if len(texts):
-                self.kinds[name] = self._narrowest(texts, kind)
+    def add(self, name: str, texts: pa.Array) -> None:
+        """Take more values of a column into account."""
+        kind = self.kinds.get(name)
+        texts = texts.drop_null()
+        if kind != "text" and len(texts):
+            self.kinds[name] = self._narrowest(texts, kind)
 
     def _narrowest(self, texts: pa.Array, kind: str | None) -> str:
         """Return the first kind that fits these values, and those before them."""
