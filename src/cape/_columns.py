@@ -348,7 +348,9 @@ def _number_cells(name: str, kind: str, numbers: np.ndarray) -> ColumnCells:
     lowest = numbers[tenth]
     highest = numbers[n - 1 - tenth]
     median = numbers[(n - 1) // 2]
-    distinct, rows = _distinct(numbers)
+    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+    distinct = numbers[starts]
+    rows = np.diff(np.append(starts, n))
     # Cells are closed on the left: what lies above the highest value starts just after.
     edges = [lowest, np.nextafter(highest, np.float32(np.inf))]
     inner = _inner_edges(numbers, distinct, rows)
@@ -366,13 +368,6 @@ def _number_cells(name: str, kind: str, numbers: np.ndarray) -> ColumnCells:
         lowest=float(lowest),
         highest=float(highest),
     )
-
-
-def _distinct(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct values of sorted numbers, and how often each occurs."""
-    is_new = np.append(True, numbers[1:] != numbers[:-1])
-    starts = np.flatnonzero(is_new)
-    return numbers[starts], np.diff(np.append(starts, len(numbers)))
 
 
 def _inner_edges(

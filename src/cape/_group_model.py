@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -14,14 +13,8 @@ import numpy as np
 from cape._columns import ColumnCounts, TableCells
 from cape._evidence import GroupEvidence
 from cape._histogram import HALF, ONE, ScoreHistogram
-from cape._learners._scoring import (
-    LinearStack,
-    Rows,
-    quiet_encoders,
-    score_with_models,
-)
-from cape._learners._shared import add_group_code
-from cape._validation import pickable
+from cape._learners._scoring import LinearStack, Rows, score_with_models
+from cape._learners._shared import identities, prepare
 from cape.metrics._rates import FEWEST_ROWS
 from cape.quantify import Quantifier
 from cape.quantify._likelihood import quantile_cuts
@@ -671,7 +664,7 @@ class GroupModel:
             return id(self)
         if self.transformer is not None:
             return id(self.transformer)
-        return _identities(self.scoring_models)
+        return identities(self.scoring_models)
 
     def score(
         self, rows: Rows, *, scoring: Sequence[Any], voting: Sequence[Any] = ()
@@ -687,7 +680,7 @@ class GroupModel:
             codes = None
             if self.group_code is not None:
                 codes = np.full(len(rows), self.group_code)
-            prepared = _prepare(rows, self.transformer, codes)
+            prepared = prepare(rows, self.transformer, codes)
         return score_with_models(
             prepared, self.positive, scoring=scoring, voting=voting, stack=self.stack
         )
@@ -789,79 +782,6 @@ class GroupModel:
         if self.columns is not None:
             contents.append(self.columns.cells.to_json().encode())
         return [repr(roles).encode(), *contents]
-
-
-def _prepare(rows: Rows, transformer: Any, codes: np.ndarray | None) -> Rows:
-    """Transform rows as learners expect them, with the numbers of their groups."""
-    if len(rows) == 0:
-        return rows
-    if transformer is not None:
-        with quiet_encoders():
-            rows = Rows(pickable(transformer.transform(rows.table())))
-    if codes is not None:
-        rows = Rows(add_group_code(rows.table(), codes))
-    return rows
-
-
-def _identities(models: Sequence[Any]) -> tuple[int, ...]:
-    return tuple(id(model) for model in models)
-
-
-class _Together:
-    """Rows of groups that share encoders, one group after the other.
-
-    To call an encoder or a learner takes milliseconds, however few the rows: 500 groups
-    that share them would pay for it 500 times. A test compares it with reading each
-    group by itself.
-    """
-
-    def __init__(self, parts: Sequence[tuple[GroupModel, Rows]]):
-        self._parts = parts
-        self._scores: dict[tuple[int, ...], np.ndarray] = {}
-        self._users = Counter(_identities(model.scoring_models) for model, _ in parts)
-
-    @cached_property
-    def prepared(self) -> Rows:
-        """All rows as the learners expect them."""
-        model, rows = self._parts[0]
-        index = np.concatenate([rows.index for _, rows in self._parts])
-        codes: np.ndarray | None = None
-        if model.group_code is not None:
-            of_groups: list[Any] = [model.group_code for model, _ in self._parts]
-            codes = np.repeat(of_groups, [len(rows) for _, rows in self._parts])
-        together = Rows(rows.X, index, array=rows.array)
-        return Rows(_prepare(together, model.transformer, codes).table())
-
-    def scores(self, models: Sequence[Any], positive: Any) -> np.ndarray | None:
-        """Score all rows, or return None if these are not the learners of all."""
-        key = _identities(models)
-        if self._users[key] < len(self._parts):
-            return None
-        if key not in self._scores:
-            scores, _ = score_with_models(self.prepared, positive, scoring=models)
-            self._scores[key] = scores
-        return self._scores[key]
-
-
-def read_together(parts: Sequence[tuple[GroupModel, Rows]]) -> None:
-    """Let groups that share encoders or learners read their rows at once.
-
-    Parameters
-    ----------
-    parts : sequence of tuples of GroupModel and Rows
-        The rows of each group, which are told of the others.
-    """
-    sharing = defaultdict(list)
-    for model, rows in parts:
-        sharing[model.read_with].append((model, rows))
-    for parts_of_key in sharing.values():
-        if len(parts_of_key) == 1:
-            continue
-        together = _Together(parts_of_key)
-        start = 0
-        for _, rows in parts_of_key:
-            rows.together = together, slice(start, start + len(rows))
-            start += len(rows)
 
 
 def own_auc(model: GroupModel, pooled: GroupModel | None) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from cape._columns import FIRST, FOREIGN, MISSING, ColumnCells
-from cape._drift._mixture import excess_share
+from cape._drift._mixture import excess_share, smoothed_shares
 from cape.quantify._base import mixture, noise_weights
 
 _ROWS_PER_CELL = 8
@@ -90,14 +90,14 @@ def fit_columns(
     positives, negatives, batch = (_sums(part, merged) for part in counts)
     df = merged.max(axis=-1)
     used = np.arange(merged.shape[-1]) <= df[..., None]
-    p = _smoothed(positives, used)
-    n = _smoothed(negatives, used)
+    p = smoothed_shares(positives, used)
+    n = smoothed_shares(negatives, used)
     direction = p - n
     for _ in range(_EM_STEPS):
         share_of_positives = rho * p / np.where(used, mixture(rho, p, n), 1)
         positive_rows = batch * share_of_positives
-        p = _smoothed(positives + positive_rows, used)
-        n = _smoothed(negatives + batch - positive_rows, used)
+        p = smoothed_shares(positives + positive_rows, used)
+        n = smoothed_shares(negatives + batch - positive_rows, used)
     residual = batch / rows - mixture(rho, positives / n1, negatives / n0)
     noise = noise_weights(rho, rows, n1, n0)
     weighted = _weigh(residual, p, n, noise, used)
@@ -125,12 +125,6 @@ def fit_columns(
 
 def _total(counts: np.ndarray) -> np.ndarray:
     return counts.sum(axis=-1, keepdims=True)
-
-
-def _smoothed(counts: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Return shares with half a row added to every cell in use, so that none is 0."""
-    smoothed = (counts + 0.5) * used
-    return smoothed / _total(smoothed)
 
 
 def _weigh(

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from cape._histogram import ONE, ScoreHistogram
+from cape.quantify._base import noise_weights
 
 # Three finenesses, nested so that agreements can be counted for all three at once. Few
 # cells see little, and many cells have few rows each: a batch gets as many as its rows
@@ -51,20 +52,11 @@ class MixtureFit:
         Share of the batch that no mixture explains, beyond what noise would leave.
     """
 
-    prevalence: float
-    statistic: float
-    df: int
-    p_value: float
-    effect: float
-
-
-_NOT_TESTED = MixtureFit(
-    prevalence=float("nan"),
-    statistic=0.0,
-    df=0,
-    p_value=1.0,
-    effect=0.0,
-)
+    prevalence: float = float("nan")
+    statistic: float = 0.0
+    df: int = 0
+    p_value: float = 1.0
+    effect: float = 0.0
 
 
 def fit_mixture(
@@ -115,86 +107,47 @@ def fit_mixture(
     True
     """
     smallest = min(positives.size, negatives.size, batch.size)
-    fineness = _fineness(smallest)
-    if fineness is None:
-        return _NOT_TESTED
-    cuts = _nested_cuts(positives, negatives)[fineness]
+    cuts = mixture_cuts(positives, negatives, smallest)
     if len(cuts) < 2:
-        return _NOT_TESTED
+        return MixtureFit()
     b = batch.merged(cuts) / batch.counts.sum()
     rows = batch.size
     if agreements is not None:
-        rows = rows / _design_effect(b, agreements[fineness], batch)
-    problem = _LeastSquares(
-        p=_smoothed_shares(positives.merged(cuts)),
-        n=_smoothed_shares(negatives.merged(cuts)),
-        b=b,
-        n_positives=positives.size,
-        n_negatives=negatives.size,
-        rows=rows,
-    )
-    return problem.fit()
+        rows = rows / _design_effect(b, agreements[_fineness(smallest)], batch)
+    p = smoothed_shares(positives.merged(cuts))
+    n = smoothed_shares(negatives.merged(cuts))
+    direction = p - n
+    target = b - n
+    rho = 0.5
+    for _ in range(_MAX_STEPS):
+        w1, w0 = noise_weights(rho, rows, positives.size, negatives.size)
+        precision = np.linalg.inv(w1 * _one_draw(p) + w0 * _one_draw(n))
+        weighted = direction[:-1] @ precision
+        information = weighted @ direction[:-1]
+        unrestricted = 0.5
+        if information > 0:
+            unrestricted = float(weighted @ target[:-1] / information)
+        previous = rho
+        rho = min(max(unrestricted, 0.0), 1.0)
+        if abs(rho - previous) < _TOLERANCE:
+            break
+    residual = target - rho * direction
+    square = residual[:-1] @ precision @ residual[:-1]
+    statistic = max(float(square), 0.0)
+    # Held at an end, rho is no longer fitted and costs no degree of freedom.
+    df = len(residual) - 1
+    if unrestricted == rho:
+        df -= 1
+    effect = float(excess_share(residual, statistic, df))
+    return MixtureFit(rho, statistic, df, float(chdtrc(df, statistic)), effect)
 
 
-@dataclass(frozen=True)
-class _LeastSquares:
-    """The generalised least squares of `fit_mixture`.
+def _one_draw(shares: np.ndarray) -> np.ndarray:
+    """Return the covariance of one multinomial draw, without the last cell.
 
-    Shares of the cells among positives, negatives and batch, and numbers of rows.
+    Shares sum to 1, so that the others determine it, and the covariance of all cells
+    cannot be inverted.
     """
-
-    p: np.ndarray
-    n: np.ndarray
-    b: np.ndarray
-    n_positives: float
-    n_negatives: float
-    rows: float
-
-    def fit(self) -> MixtureFit:
-        """Find the best prevalence in [0, 1] and test what is left."""
-        # The shares sum to 1, so the covariance of all cells is singular. The last cell
-        # is left out: the others determine it.
-        direction = self.p - self.n
-        target = self.b - self.n
-        rho = 0.5
-        for _ in range(_MAX_STEPS):
-            precision = np.linalg.inv(self._covariance(rho))
-            weighted = direction[:-1] @ precision
-            information = weighted @ direction[:-1]
-            unrestricted = 0.5
-            if information > 0:
-                unrestricted = float(weighted @ target[:-1] / information)
-            previous = rho
-            rho = min(max(unrestricted, 0.0), 1.0)
-            if abs(rho - previous) < _TOLERANCE:
-                break
-        residual = target - rho * direction
-        square = residual[:-1] @ precision @ residual[:-1]
-        statistic = max(float(square), 0.0)
-        # Held at an end, rho is no longer fitted and costs no degree of freedom.
-        df = len(residual) - 1
-        if unrestricted == rho:
-            df -= 1
-        return MixtureFit(
-            prevalence=rho,
-            statistic=statistic,
-            df=df,
-            p_value=float(chdtrc(df, statistic)),
-            effect=float(excess_share(residual, statistic, df)),
-        )
-
-    def _covariance(self, rho: float) -> np.ndarray:
-        """Return the covariance of the residual, without the last cell."""
-        positive = rho / self.rows + rho**2 / self.n_positives
-        rest = 1 - rho
-        negative = rest / self.rows + rest**2 / self.n_negatives
-        of_positives = positive * multinomial_covariance(self.p)
-        of_negatives = negative * multinomial_covariance(self.n)
-        return of_positives + of_negatives
-
-
-def multinomial_covariance(shares: np.ndarray) -> np.ndarray:
-    """Return the covariance of one multinomial draw, without the last cell."""
     first = shares[:-1]
     return np.diag(first) - np.outer(first, first)
 
@@ -289,19 +242,14 @@ def mixture_cuts(
     positives: ScoreHistogram, negatives: ScoreHistogram, rows: float
 ) -> np.ndarray:
     """Return the edges between as many cells as so many rows fill; none if too few."""
-    fineness = _fineness(rows)
-    if fineness is None:
+    if rows < _CELLS[0] * _ROWS_PER_CELL:
         return positives.edges[:0]
-    return _nested_cuts(positives, negatives)[fineness]
+    return _nested_cuts(positives, negatives)[_fineness(rows)]
 
 
-def _fineness(rows: float) -> int | None:
-    """Return the finest cells that the smallest histogram fills, None if none."""
-    finest = None
-    for fineness, cells in enumerate(_CELLS):
-        if rows >= cells * _ROWS_PER_CELL:
-            finest = fineness
-    return finest
+def _fineness(rows: float) -> int:
+    """Return which cells are the finest that the smallest histogram fills."""
+    return sum(rows >= cells * _ROWS_PER_CELL for cells in _CELLS) - 1
 
 
 def _nested_cuts(
@@ -328,10 +276,10 @@ def _nested_cuts(
     return nested
 
 
-def _smoothed_shares(counts: np.ndarray) -> np.ndarray:
-    """Return shares with half a row added to every cell, so that none is 0."""
-    smoothed = counts + 0.5
-    return smoothed / smoothed.sum()
+def smoothed_shares(counts: np.ndarray, used: np.ndarray | bool = True) -> np.ndarray:
+    """Return shares with half a row added to every cell in use, so that none is 0."""
+    smoothed = (counts + 0.5) * used
+    return smoothed / smoothed.sum(axis=-1, keepdims=True)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

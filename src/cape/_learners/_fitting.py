@@ -43,7 +43,9 @@ def weight_keyword(estimator: Any) -> str:
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
     routes_metadata = get_config()["enable_metadata_routing"]
-    if routes_metadata and _takes_any_keyword(estimator.fit):
+    parameters = signature(estimator.fit).parameters.values()
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+    if routes_metadata and takes_any:
         return "sample_weight"
     if isinstance(estimator, Pipeline):
         name, last_step = estimator.steps[-1]
@@ -53,11 +55,6 @@ def weight_keyword(estimator: Any) -> str:
         "sample_weight must be None for a learner whose fit takes no weights, "
         f"got weights for {estimator!r}."
     )
-
-
-def _takes_any_keyword(function: Any) -> bool:
-    parameters = signature(function).parameters.values()
-    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
 
 
 def seeded_clone(estimator: Any, seed: int) -> Any:

@@ -31,7 +31,7 @@ class Rows:
         Products of these rows that have been computed already.
     together : tuple or None, default=None
         What reads these rows together with those of other groups, and which of all of
-        them they are; see `cape._group_model.read_together`.
+        them they are; see `cape._learners._shared.read_together`.
 
     Examples
     --------

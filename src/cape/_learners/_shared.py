@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,8 @@ from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from cape._validation import has_fit_parameter
+from cape._learners._scoring import Rows, quiet_encoders, score_with_models
+from cape._validation import has_fit_parameter, pickable
 
 GROUP_COLUMN = "cape_group"
 
@@ -215,3 +219,75 @@ def for_one_group(model: Any, code: int) -> tuple[Any, bool]:
     if isinstance(model, GroupAwareLinear):
         return model.for_one_group(code), False
     return model, True
+
+
+def prepare(rows: Rows, transformer: Any, codes: np.ndarray | None) -> Rows:
+    """Transform rows as learners expect them, with the numbers of their groups."""
+    if len(rows) == 0:
+        return rows
+    if transformer is not None:
+        with quiet_encoders():
+            rows = Rows(pickable(transformer.transform(rows.table())))
+    if codes is not None:
+        rows = Rows(add_group_code(rows.table(), codes))
+    return rows
+
+
+def identities(models: Sequence[Any]) -> tuple[int, ...]:
+    """Return what tells learners apart."""
+    return tuple(id(model) for model in models)
+
+
+class _Together:
+    """Rows of groups that share encoders, one group after the other.
+
+    To call an encoder or a learner takes milliseconds, however few the rows: 500 groups
+    that share them would pay for it 500 times. A test compares it with reading each
+    group by itself.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Any, Rows]]):
+        self._parts = parts
+        self._scores: np.ndarray | None = None
+        self._learners = {identities(model.scoring_models) for model, _ in parts}
+
+    @cached_property
+    def prepared(self) -> Rows:
+        """All rows as the learners expect them."""
+        model, rows = self._parts[0]
+        index = np.concatenate([rows.index for _, rows in self._parts])
+        codes: np.ndarray | None = None
+        if model.group_code is not None:
+            of_groups: list[Any] = [model.group_code for model, _ in self._parts]
+            codes = np.repeat(of_groups, [len(rows) for _, rows in self._parts])
+        together = Rows(rows.X, index, array=rows.array)
+        return Rows(prepare(together, model.transformer, codes).table())
+
+    def scores(self, models: Sequence[Any], positive: Any) -> np.ndarray | None:
+        """Score all rows, or return None if these are not the learners of all."""
+        if self._learners != {identities(models)}:
+            return None
+        if self._scores is None:
+            self._scores, _ = score_with_models(self.prepared, positive, scoring=models)
+        return self._scores
+
+
+def read_together(parts: Sequence[tuple[Any, Rows]]) -> None:
+    """Let groups that share encoders or learners read their rows at once.
+
+    Parameters
+    ----------
+    parts : sequence of tuples of GroupModel and Rows
+        The rows of each group, which are told of the others.
+    """
+    sharing = defaultdict(list)
+    for model, rows in parts:
+        sharing[model.read_with].append((model, rows))
+    for parts_of_key in sharing.values():
+        if len(parts_of_key) == 1:
+            continue
+        together = _Together(parts_of_key)
+        start = 0
+        for _, rows in parts_of_key:
+            rows.together = together, slice(start, start + len(rows))
+            start += len(rows)

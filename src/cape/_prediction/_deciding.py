@@ -215,6 +215,11 @@ def adapt(
             held_back = posterior.groups[group].held_back
             borrowed = posterior.groups[group].borrowed
         theta = models[group].pool.thetas[member]
+        # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of
+        # the paper's Theorem 2 that can be computed without labels. It holds if the
+        # interval does (docs/design.md, decision 6).
+        q, low, high = estimate
+        bound = min(abs(q - predicted) + max(q - low, high - q), 1.0)
         groups[group] = GroupAdaptation(
             rows=int(parts[group].scores.size),
             training_prevalence=models[group].shown_prevalence,
@@ -230,7 +235,7 @@ def adapt(
             classifier=member,
             made_for=float(theta),
             predicted_prevalence=predicted,
-            pd_bound=_pd_bound(estimate, predicted),
+            pd_bound=bound,
         )
     # Plain prediction, which asks for no intervals, shows no notes either.
     notes = []
@@ -253,15 +258,6 @@ def adapt(
         posterior=posterior,
         group_columns=group_columns,
     )
-
-
-def _pd_bound(estimate: Estimate, predicted: float) -> float:
-    """Bound the prevalence difference of a member that predicts some prevalence."""
-    # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of the
-    # paper's Theorem 2 that can be computed without labels. It holds if the interval
-    # does (docs/design.md, decision 6).
-    delta_1 = max(estimate.value - estimate.low, estimate.high - estimate.value)
-    return min(abs(estimate.value - predicted) + delta_1, 1.0)
 
 
 def estimate_groups(

@@ -12,7 +12,7 @@ import numpy as np
 from cape._columns import ColumnCounts
 from cape._drift._mixture import count_agreements
 from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
-from cape._group_model import GroupModel, read_together
+from cape._group_model import GroupModel
 from cape._groups import MISSING_GROUP, Group, Groups, split_groups
 from cape._histogram import ONE, ScoreHistogram
 from cape._learners._scoring import (
@@ -22,6 +22,7 @@ from cape._learners._scoring import (
     as_array,
     stack_of_groups,
 )
+from cape._learners._shared import read_together
 from cape._learners._threads import map_pieces
 from cape._validation import (
     admit,
@@ -567,25 +568,21 @@ def readings_of(
     ------
     Reading
     """
-    read = partial(_read_piece, batch, members)
+
+    def read(piece: slice) -> list[Reading]:
+        readings = []
+        for group, rows in batch.parts(piece):
+            model = batch.models[group]
+            if members is None:
+                readings.append(read_rows(group, model, rows))
+            else:
+                readings.append(read_member(group, model, rows, members[group]))
+        return readings
+
     for parts in map_pieces(
         read, len(batch), n_groups=batch.n_readings, linear=batch.is_linear
     ):
         yield from parts
-
-
-def _read_piece(
-    batch: Batch, members: Mapping[Group, int] | None, piece: slice
-) -> list[Reading]:
-    """Read the rows of each group within a piece of a batch."""
-    readings = []
-    for group, rows in batch.parts(piece):
-        model = batch.models[group]
-        if members is None:
-            readings.append(read_rows(group, model, rows))
-        else:
-            readings.append(read_member(group, model, rows, members[group]))
-    return readings
 
 
 def zero_evidence(model: GroupModel, *, columns: bool = True) -> GroupEvidence:

@@ -70,7 +70,9 @@ def decreasing_root(
         left = np.where(root_is_right, x, left)
         right = np.where(root_is_right, right, x)
 
-        newton = _newton_step(x, value, derivative)
+        # Where the function is flat, the step leaves the bracket.
+        steep = derivative < -1e-150
+        newton = x - np.divide(value, derivative, np.full_like(x, np.inf), where=steep)
         in_bracket = (newton >= left) & (newton <= right)
         in_bracket &= (newton > low) & (newton < high)
         # Where Newton's step leaves the bracket, the end itself is often the answer, so
@@ -92,16 +94,6 @@ def decreasing_root(
     x[at_low] = low
     x[at_high] = high
     return x
-
-
-def _newton_step(
-    x: np.ndarray, value: np.ndarray, derivative: np.ndarray
-) -> np.ndarray:
-    """Return x - value / derivative, or -inf where the function is flat."""
-    steep = derivative < -1e-150
-    step = np.full_like(x, np.inf)
-    step[steep] = value[steep] / derivative[steep]
-    return x - step
 
 
 _LEAST_SHARE = 1e-12
