@@ -226,6 +226,15 @@ def test_an_error_in_one_of_two_threads_leaves_no_file(
     ]
 
 
+def test_numbers_with_leading_zeros_stay_text_from_csv_to_parquet(
+    tmp_path, people_model, new
+):
+    case = [f"{number:07}" for number in range(1, 701)]
+    new.assign(case=case).to_csv(tmp_path / "new.csv", index=False)
+    predict_file(people_model, tmp_path / "new.csv", tmp_path / "out.parquet", rows=300)
+    assert pd.read_parquet(tmp_path / "out.parquet")["case"].tolist() == case
+
+
 def test_fields_with_an_apostrophe_are_counted(tmp_path, people_model, new, notes):
     note = np.where(new.index % 7 == 0, "=1+1", "fine")
     new.assign(note=note).to_csv(tmp_path / "new.csv", index=False)
