@@ -272,7 +272,10 @@ def drawn_p_value(
     p_values = [_p_value(sample.batch, sample.weights.sum(axis=0), effective_rows)]
     if model.columns is not None and evidence.columns is not None:
         cells = model.columns.cells
-        labelled = _weighted_columns(evidence)
+        labelled = np.zeros(len(evidence.columns.counts))
+        for weight, rows in zip(sample.weight, evidence.labelled.values(), strict=True):
+            for part in (rows.positives, rows.negatives):
+                labelled += weight * part.columns.counts  # type: ignore[union-attr]
         for place in range(len(cells.columns)):
             batch = cells.of_column(evidence.columns.counts, place)
             drawn = cells.of_column(labelled, place)
@@ -313,16 +316,6 @@ def returned_p_value(cells: np.ndarray, returned: np.ndarray) -> float:
     statistic = ((observed - expected) ** 2 / sizes).sum()
     as_large = ((shuffled - expected) ** 2 / sizes).sum(axis=1) >= statistic - 1e-9
     return float((1 + as_large.sum()) / (1 + _SHUFFLES))
-
-
-def _weighted_columns(evidence: GroupEvidence) -> np.ndarray:
-    """Add up the columns of labelled rows, each with its weight."""
-    total = np.zeros(len(evidence.columns.counts))  # type: ignore[union-attr]
-    weights = row_weights(evidence)
-    for weight, rows in zip(weights, evidence.labelled.values(), strict=True):
-        total += weight * rows.positives.columns.counts  # type: ignore[union-attr]
-        total += weight * rows.negatives.columns.counts  # type: ignore[union-attr]
-    return total
 
 
 def _p_value(batch: np.ndarray, drawn: np.ndarray, effective_rows: float) -> float:

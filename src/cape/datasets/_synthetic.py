@@ -72,8 +72,16 @@ def make_synthetic(
     # not a binomial draw around it.
     random = check_random_state(random_state)
     group = random.permutation(np.arange(n_samples) % n_groups)
-    label = _draw_labels(group, prevalences, random)
-    features = _draw_features(label, random)
+    label = np.zeros(n_samples, dtype=np.int64)
+    for code, prevalence in enumerate(prevalences):
+        rows = np.flatnonzero(group == code)
+        n_positive = round(prevalence * len(rows))
+        label[random.choice(rows, size=n_positive, replace=False)] = 1
+    # U and V depend on the label and not on the group.
+    is_positive = label[:, None] == 1
+    mean = np.where(is_positive, _MEANS[1], _MEANS[0])
+    deviation = np.where(is_positive, _DEVIATIONS[1], _DEVIATIONS[0])
+    features = random.normal(mean, deviation)
 
     frame = pd.DataFrame(features, columns=["U", "V"])
     frame["z"] = group
@@ -85,24 +93,3 @@ def make_synthetic(
         frame=frame,
         DESCR=_DESCR,
     )
-
-
-def _draw_labels(
-    group: np.ndarray, prevalences: Sequence[float], random: np.random.RandomState
-) -> np.ndarray:
-    """Make the right number of rows of every group positive, chosen at random."""
-    label = np.zeros(len(group), dtype=np.int64)
-    for code, prevalence in enumerate(prevalences):
-        rows = np.flatnonzero(group == code)
-        n_positive = round(prevalence * len(rows))
-        positives = random.choice(rows, size=n_positive, replace=False)
-        label[positives] = 1
-    return label
-
-
-def _draw_features(label: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-    """Draw U and V, which depend on the label and not on the group."""
-    is_positive = label[:, None] == 1
-    mean = np.where(is_positive, _MEANS[1], _MEANS[0])
-    deviation = np.where(is_positive, _DEVIATIONS[1], _DEVIATIONS[0])
-    return random.normal(mean, deviation)

@@ -397,8 +397,11 @@ def expect_criteria(
             continue
         compared = [drawn[group] for group in compared_groups(name, draws.situations)]
         if name == "demographic_parity_ratio":
-            # It is observed, and has no interval.
-            measured: Any = np.array([_smallest_ratio(compared)])
+            # It is observed, and has no interval. Where nobody is called positive, all
+            # shares are equal.
+            predicted = [_predicted(group) for group in compared]
+            ratio = min(predicted) / max(predicted) if any(predicted) else 1.0
+            measured: Any = np.array([ratio])
             interval = central(measured, level)
         else:
             measured, interval = greatest_difference(name, compared, level)
@@ -418,14 +421,6 @@ def expect_criteria(
 def _predicted(drawn: Confusion) -> float:
     """Return the share of rows that is called positive, the same in every draw."""
     return float(np.ravel(drawn.predicted_prevalence)[0])
-
-
-def _smallest_ratio(drawn: Sequence[Confusion]) -> float:
-    """Compare the groups that are called positive least and most."""
-    predicted = [_predicted(group) for group in drawn]
-    greatest = max(predicted)
-    # Where nobody is called positive, all shares are equal.
-    return min(predicted) / greatest if greatest > 0 else 1.0
 
 
 def greatest_difference(

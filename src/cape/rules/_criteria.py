@@ -1,7 +1,7 @@
 """Criteria: what may not differ too much between groups.
 
 Every criterion is written as bounds on the difference of some values between two
-groups, which is what `cape.rules._search` understands.
+groups, which is what `cape.rules._problem` searches within.
 """
 
 from __future__ import annotations
