@@ -544,30 +544,25 @@ def read_sheet(
             continue
         where = f"{path}, line {line}"
         positive = _is_positive(label, columns, where)
-        checked = _checked_label(key, positive, line, where)
+        match = _KEY.fullmatch(key)
+        if match is None:
+            raise TableError(
+                f"{where}: a row with a label must have the {KEY} that cape sample "
+                f"wrote, got {key!r}."
+            )
+        spread = match["spread"]
+        if spread.startswith("width"):
+            plan = LabelPlan(width=float(spread.removeprefix("width")))
+        else:
+            plan = LabelPlan(int(match["n"]) or None, spread)
+        draw = Draw(plan, int(match["seed"]))
+        checked = CheckedLabel(key, draw, int(match["row"]), positive, line)
         earlier = labels.setdefault(key, checked)
         if earlier.positive != positive:
             raise TableError(
                 f"{where}: the {KEY} {key!r} has another label in line {earlier.line}."
             )
     return list(labels.values())
-
-
-def _checked_label(key: str, positive: bool, line: int, where: str) -> CheckedLabel:
-    """Read what stands in clear in a key."""
-    match = _KEY.fullmatch(key)
-    if match is None:
-        raise TableError(
-            f"{where}: a row with a label must have the {KEY} that cape sample wrote, "
-            f"got {key!r}."
-        )
-    spread = match["spread"]
-    if spread.startswith("width"):
-        plan = LabelPlan(width=float(spread.removeprefix("width")))
-    else:
-        plan = LabelPlan(int(match["n"]) or None, spread)
-    draw = Draw(plan, int(match["seed"]))
-    return CheckedLabel(key, draw, int(match["row"]), positive, line)
 
 
 def _is_positive(text: str, columns: Columns, where: str) -> bool:

@@ -420,7 +420,16 @@ def _read_table(
     label_kind = kinds[label]
     if label_kind not in ("number", "flag") or values or "," in "".join(labels):
         label_kind = "text"
-    _read_without_total(frame, features, scan)
+    # Columns that a total below the rows made text are what their values are.
+    for name in scan.total:
+        for kind in ("number", "date"):
+            if features.get(name) != "text":
+                continue
+            try:
+                frame[name] = as_kind(frame[name], kind, scan.path, Notes())
+            except TableError:
+                continue
+            features[name] = kind
     columns = Columns(label, labels, label_kind, group, features, values, bins)
     for name in group:
         note_many_groups(name, frame[name].dropna().astype(str).unique(), notes)
@@ -476,21 +485,6 @@ def _features(
             f"{path} has no column left to learn from beside the label and the groups."
         )
     return features
-
-
-def _read_without_total(
-    frame: pd.DataFrame, features: dict[str, str], scan: Scan
-) -> None:
-    """Give columns that a total below the rows made text the kind of their values."""
-    for name in scan.total:
-        for kind in ("number", "date"):
-            if features.get(name) != "text":
-                continue
-            try:
-                frame[name] = as_kind(frame[name], kind, scan.path, Notes())
-            except TableError:
-                continue
-            features[name] = kind
 
 
 def _note_look_alikes(frame: pd.DataFrame, kinds: dict[str, str], notes: Notes) -> None:

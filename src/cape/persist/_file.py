@@ -214,20 +214,6 @@ def read_parts(path: str | Path, key: Key, only: str | None = None) -> dict[str,
         unfolds to more than a hundred times its size.
     """
     secret = key_bytes(key)
-    content = _read_file(path)
-    signed = content[: -len(_HASHED) - _DIGITS]
-    if content[len(signed) :] != _HASHED + _hash(content[:-_DIGITS]):
-        raise not_a_model_file(
-            path, "it is damaged or cut short, or of another kind or version."
-        )
-    if secret is not None and not _is_signed(signed, secret):
-        raise not_a_model_file(path, "it is not signed with the key.")
-    with naming(path):
-        return _unfold(content, len(content), only)
-
-
-def _read_file(path: str | Path) -> bytes:
-    """Read a file whole, and raise if there is none; a pipe is none."""
     kind = None
     if not Path(path).exists():
         kind = "does not exist"
@@ -240,7 +226,16 @@ def _read_file(path: str | Path) -> bytes:
         raise FileNotFoundError(
             f"path must be a model file, got {str(path)!r}, which {kind}."
         )
-    return Path(path).read_bytes()
+    content = Path(path).read_bytes()
+    signed = content[: -len(_HASHED) - _DIGITS]
+    if content[len(signed) :] != _HASHED + _hash(content[:-_DIGITS]):
+        raise not_a_model_file(
+            path, "it is damaged or cut short, or of another kind or version."
+        )
+    if secret is not None and not _is_signed(signed, secret):
+        raise not_a_model_file(path, "it is not signed with the key.")
+    with naming(path):
+        return _unfold(content, len(content), only)
 
 
 def _is_signed(content: bytes, key: bytes) -> bool:

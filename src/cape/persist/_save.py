@@ -168,7 +168,13 @@ def load(
             "If you know them to be harmless, name them in trusted, or in the "
             f"environment variable {_VARIABLE} with commas between them."
         )
-    _check_encoders(path, others, check.names)
+    there, here = others.get("skrub", ("", ""))
+    same = there.split(".")[:2] == here.split(".")[:2]
+    if not same and any(name.startswith("skrub.") for name in check.names):
+        # Their attributes are renamed from one minor version to the next: they would be
+        # built, and fail at the first row.
+        cause = "the encoders of skrub are read by their own version alone"
+        raise _file.of_other_versions(path, others, cause)
     if others:
         warnings.warn(
             f"{str(path)!r} was saved with {_file.in_words(others)}: predictions may "
@@ -186,21 +192,6 @@ def load(
         with _file.naming(path):
             return clf.freeze(Adaptation.from_json(parts[_ADAPTATION].decode()))
     return clf
-
-
-def _check_encoders(
-    path: str | Path, others: Mapping[str, tuple[str, str]], names: set[str]
-) -> None:
-    """Raise if a model has encoders of another minor version of skrub.
-
-    Their attributes are renamed from one version to the next: they would be built, and
-    fail at the first row.
-    """
-    there, here = others.get("skrub", ("", ""))
-    same = there.split(".")[:2] == here.split(".")[:2]
-    if not same and any(name.startswith("skrub.") for name in names):
-        cause = "the encoders of skrub are read by their own version alone"
-        raise _file.of_other_versions(path, others, cause)
 
 
 def _dump(clf: CapeClassifier, trusted: Iterable[str]) -> dict[str, bytes]:
