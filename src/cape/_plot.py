@@ -525,8 +525,8 @@ def _in_order(alt: Any, name: str = "group") -> Any:
     return alt.Y(f"{name}:N", sort=None, title=None)
 
 
-def _scale_of_shares(alt: Any, domain: list[float]) -> dict[str, Any]:
-    return {"scale": alt.Scale(domain=domain), "axis": alt.Axis(tickCount=5)}
+def _scale_of_shares(alt: Any, domain: list[float], n_ticks: int = 5) -> dict[str, Any]:
+    return {"scale": alt.Scale(domain=domain), "axis": alt.Axis(tickCount=n_ticks)}
 
 
 def _bar(base: Any, low: Any, high: Any, **settings: Any) -> Any:
@@ -685,7 +685,7 @@ def watched(frame: pd.DataFrame, *, width: int = 480) -> Any:
     x = alt.X("look:O", sort=order, title=None, axis=axis)
     domain = share_domain(drawn, ["share", "high"])
     base = alt.Chart(drawn).encode(x=x)
-    y = alt.Y("share:Q", title=None, **_scale_of_shares(alt, domain))
+    y = alt.Y("share:Q", title=None, **_scale_of_shares(alt, domain, n_ticks=2))
     layers = [
         base.mark_area(opacity=0.35, color=NOW).encode(y="low:Q", y2="high:Q"),
         base.mark_line(color=NOW).encode(y=y),

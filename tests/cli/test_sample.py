@@ -119,14 +119,15 @@ def test_predict_says_what_the_labels_say_of_each_group(cape, base, sheet):
     assert (code, err) == (0, "")
     assert [entry["returned"] for entry in content["checked"]] == [60, 60]
     for group in content["groups"]:
-        assert f"{group['group']}: labels for 60 of 60 rows: " in text
+        said = f"60 labels put it at {group['estimate']:.3f}"
+        assert f"{group['group']}: {said}" in text
         assert f"{group['estimate']:.3f} {group['low']:.3f}-" in text
 
 
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (lambda rows: rows["race"] == "green", "0 of 60 rows"),
+        (lambda rows: rows["race"] == "green", "blue: no row has a label"),
         (lambda rows: rows["age"] < 35, "not a random sample"),
     ],
 )

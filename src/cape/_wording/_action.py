@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cape._wording._numbers import listed, rows_text
+from cape._wording._numbers import counted, listed, rows_text
 
 if TYPE_CHECKING:
     from cape.examination._action import Action, GroupAction
 
 _MOST_COLUMNS = 3
+
+MARKS = {"do_not_use": "bad", "label": "warn", "not_adapted": "warn", "use": "good"}
+"""Actions, the gravest first, and the color of each."""
 
 ACTIONS = {
     "use": "use",
@@ -21,28 +24,24 @@ ACTIONS = {
 """What to do with the predictions of a group; the rows are those to label."""
 
 REASONS = {
-    ("do_not_use", "fault"): "fix {columns} first",
-    ("do_not_use", "refuted"): "the labels contradict the estimate",
-    ("label", "scores"): "the share is too uncertain",
-    ("label", "columns"): "the columns disagree about the share",
-    ("label", "labels"): "too few usable labels so far",
-    ("label", "ignored"): "more than the share changed, and drift was ignored",
-    ("not_adapted", "scores"): "the scores say too little",
+    ("do_not_use", "fault"): "fix {columns}",
+    ("do_not_use", "refuted"): "labels disagree",
+    ("label", "scores"): "share too uncertain",
+    ("label", "columns"): "columns disagree",
+    ("label", "labels"): "too few labels",
+    ("label", "ignored"): "other changes ignored",
+    ("not_adapted", "scores"): "weak scores",
     ("not_adapted", "few_rows"): "too few rows",
-    ("not_adapted", "drift"): "more than the share changed",
+    ("not_adapted", "drift"): "other changes",
     ("use", "labels"): "backed by labels",
     ("use", "consistent"): "no other change found",
-    ("use", "some_drift"): "the interval allows for other changes",
-    ("use", "not_tested"): "not tested for other changes",
+    ("use", "some_drift"): "other changes allowed for",
+    ("use", "not_tested"): "not tested",
 }
 """Why, by action and reason."""
 
-_HEADS = {
-    "do_not_use": "Do not use the predictions",
-    "label": "Label {rows} first",
-    "not_adapted": "Not adapted: label rows or collect more",
-    "use": "Use the predictions",
-}
+SAID_ABOVE = [("do_not_use", "fault"), ("use", "consistent"), ("use", "labels")]
+"""What rows of a table leave out: broken columns and labels are named above it."""
 
 
 def reason_text(code: str, reason: str, columns: Iterable[str]) -> str:
@@ -69,20 +68,58 @@ def action_text(action: GroupAction) -> str:
     return f"{action_words(action.code, action.labels)} ({why})"
 
 
-def action_head(action: Mapping[str, Any]) -> str:
-    """Say in a few words what to do with the predictions of a batch.
+def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
+    """Say what to do with the predictions of a batch.
+
+    Parameters
+    ----------
+    actions : sequence of mappings
+        The ``code`` and the ``labels`` of each group.
 
     Examples
     --------
-    >>> action_head({"code": "label", "labels": 97})
+    >>> action_head([{"code": "label", "labels": 97}])
     'Label 97 rows first'
+    >>> action_head([{"code": "label", "labels": 97}, {"code": "use", "labels": 0}])
+    'Use the predictions for 1 of 2 groups; for more, label 97 rows'
     """
-    return _HEADS[action["code"]].format(rows=rows_text(action["labels"]))
+    codes = [action["code"] for action in actions]
+    labels = sum(action["labels"] for action in actions)
+    more = f"label {rows_text(labels)}" if labels else "collect more rows"
+    n_used = codes.count("use")
+    if n_used == len(codes):
+        return "Use the predictions"
+    if n_used:
+        head = f"Use the predictions for {n_used} of {len(codes)} groups"
+        only_faults = not labels and "not_adapted" not in codes
+        return head if only_faults else f"{head}; for more, {more}"
+    if "do_not_use" in codes:
+        return "Do not use the predictions"
+    if "label" in codes:
+        return f"Label {rows_text(labels)} first"
+    return f"Not adapted: {more} first"
+
+
+def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") -> str:
+    """Count rows that are not shown, by what to do with them.
+
+    Examples
+    --------
+    >>> more_rows([{"code": "use"}, {"code": "label"}], "group")
+    '2 more groups: 1 label, 1 use'
+    """
+    codes = [action["code"] for action in actions]
+    counts = []
+    for code in MARKS:
+        if code in codes:
+            counts.append(f"{codes.count(code)} {code.replace('_', ' ')}")
+    text = counted(len(actions), f"more {noun}", nouns and f"more {nouns}")
+    return f"{text}: {', '.join(counts)}"
 
 
 def action_repr(action: Action) -> str:
     """Say what to do with each group."""
-    lines = [action_head(action.to_dict())]
+    lines = [action_head(action.to_dict()["groups"])]
     for group, name in action.names.items():
         lines.append(f"  {name}: {action.groups[group].text}")
     return "\n".join(lines)

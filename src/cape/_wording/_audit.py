@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cape._wording._numbers import (
-    counted,
-    joined,
-    level_text,
-    percent,
-    points,
-    rows_text,
-)
+from cape._wording._numbers import counted, joined, level_text, rows_text
 
 if TYPE_CHECKING:
     from cape.metrics import Audit
     from cape.metrics._audit import Finding
-
-Names = Mapping[Hashable, str]
 
 _MOST_GROUPS = 12
 
@@ -206,149 +197,21 @@ def groups_lines(
     return [*lines, "table() lists the intervals of all groups"]
 
 
-RATIO = "predicted_prevalence_ratio"
-
-
-def audit_words(
-    audit: Audit,
-    names: Names,
-    rows: int,
-    columns: Mapping[str, str],
-) -> list[dict[str, str]]:
-    """Say in plain words what an audit found, for readers who know no FPR.
+def why_no_pe(audit: Mapping[str, Any]) -> str:
+    """Say why an audit has no PE; empty if it has one.
 
     Parameters
     ----------
-    audit : Audit
-    names : mapping from group to str
-    rows : int
-        Of all groups.
-    columns : mapping
-        Names of the columns and labels; what it does not name is left out.
-
-    Returns
-    -------
-    list of dict
-        Each has a ``head`` of a few words and a ``text`` of a few sentences.
+    audit : mapping
+        From `cape.report._audit.audit_content`.
     """
-    texts = {
-        "What is compared": _what_is_compared(rows, len(names), columns),
-        "How often each group is predicted positive": _predicted(audit, names),
-        "Who is wrongly predicted positive": _wronged(audit, names, "fpr"),
-        "Who is wrongly predicted negative": _wronged(audit, names, "fnr"),
-        "How sure this is": (
-            f"Numbers in parentheses are {level_text(audit.level)} intervals; fewer "
-            "rows make them wider. The labels are taken as the truth. Whether it is "
-            "worse to be predicted positive or negative depends on what the "
-            "predictions are used for."
-        ),
-    }
-    return [{"head": head, "text": text} for head, text in texts.items()]
-
-
-def _what_is_compared(rows: int, n_groups: int, columns: Mapping[str, str]) -> str:
-    """Say what the predictions are compared with, and which label is positive."""
-    groups = counted(n_groups, "group")
-    text = f"Predictions are compared with the labels of {rows_text(rows)} in {groups}."
-    if "label" in columns and "prediction" in columns:
-        text += f" The label is {columns['label']}, and {columns['prediction']} the "
-        text += "prediction."
-    if "positive" in columns:
-        text += f" Positive is {columns['positive']}"
-        if "negative" in columns:
-            text += f", and negative {columns['negative']}"
-        text += "."
-    return text
-
-
-def _predicted(audit: Audit, names: Names) -> str:
-    """Say whose predicted share is not that of the labels, then compare two groups."""
-    called = _rates(audit, "predicted_prevalence")
-    true = _rates(audit, "prevalence")
-    if not true:
-        return "There are too few rows in every group to say."
-
-    def share(group: Hashable) -> str:
-        return (
-            f"{names[group]}: {percent(called[group])} are predicted positive, and "
-            f"{percent(true[group])} are positive by the labels"
-        )
-
-    sentences = []
-    for finding in audit.differences()[:1]:
-        if finding.metric == "pd":
-            size, *ends = map(points, finding.estimate)
-            more = "more" if called[finding.group] > true[finding.group] else "fewer"
-            sentences.append(
-                f"{share(finding.group)}: {size} ({' to '.join(ends)}) percentage "
-                f"points {more}, which is more than chance."
-            )
-    pair = audit.worst_pairs().get(RATIO)
-    if pair is None:
-        if not sentences:
-            sentences.append(f"{joined([share(group) for group in true])}.")
-        return " ".join(sentences)
-    if not sentences:
-        sentences.append(
-            "No group's predicted share differs from its true share by more than "
-            "chance."
-        )
-    value, low, high = pair.estimate
-    by_the_labels = ""
-    if true[pair.other]:
-        ratio = true[pair.group] / true[pair.other]
-        by_the_labels = f"; by the labels it would be {ratio:.2f} times"
-    four_fifths = "There are too few rows to say whether that is below four fifths."
-    if high < 0.8:
-        four_fifths = "That is below four fifths."
-    elif low >= 0.8:
-        four_fifths = "That is above four fifths."
-    sentences.append(
-        f"The predicted share of {names[pair.group]} is {value:.2f} ({low:.2f} to "
-        f"{high:.2f}) times that of {names[pair.other]}{by_the_labels}. {four_fifths}"
-    )
-    for finding in audit.between:
-        same = (finding.group, finding.other) == (pair.group, pair.other)
-        if same and finding.metric == "pe" and finding.estimate.low == 0:
-            sentences.append("The labels explain this difference.")
-    return " ".join(sentences)
-
-
-def _rates(audit: Audit, metric: str) -> dict[Hashable, float]:
-    """Return a rate of the groups that have enough rows."""
-    rates = {}
-    for finding in audit.findings:
-        if finding.metric == metric and finding.enough:
-            rates[finding.group] = finding.estimate.value
-    return rates
-
-
-def _wronged(audit: Audit, names: Names, rate: str) -> str:
-    """Say which group an error strikes more often."""
-    true, called = ("positive", "negative")
-    if rate == "fpr":
-        true, called = ("negative", "positive")
-    metric = f"{rate}_difference"
-    whose = f"Of the rows whose label is {true},"
-    shares = {}
-    for group, share in _rates(audit, rate).items():
-        shares[group] = f"{percent(share)} of {names[group]}"
-    pair = audit.worst_pairs().get(metric)
-    if pair is None and not shares:
-        return f"{whose} there are too few in every group to compare."
-    if pair is None:
-        return f"{whose} {joined(list(shares.values()))} are predicted {called}."
-    chance = "may be chance"
-    for finding in audit.differences():
-        if finding.metric == metric:
-            pair, chance = finding, "is more than chance"
-            break
-    size, low, high = map(points, pair.estimate)
-    return (
-        f"{whose} {shares[pair.group]} and {shares[pair.other]} are predicted "
-        f"{called}: a difference of {size} ({low} to {high}) percentage points, which "
-        f"{chance}."
-    )
+    if len({finding["group"] for finding in audit["groups"]}) == 1:
+        return "PE compares groups, and there is only one."
+    if not audit["pairs"]:
+        return "PE is not computed for this many groups."
+    if "pe" not in audit["worst"]:
+        return "PE is undefined: no two groups have enough rows and positives."
+    return ""
 
 
 def left_out_groups(names: list[str], fewest_rows: int) -> str:
@@ -379,10 +242,10 @@ IMPACT_COLUMNS = {
 """Heads of the columns of a bias audit, by its rate."""
 
 NOT_ADVICE = (
-    "This is the kind of table that the rules on New York City's Local Law 144 ask for "
-    "(6 RCNY 5-300 to 5-304). It is not legal advice. The law sets no threshold: no "
-    "impact ratio passes or fails. CAPE does not judge whether the tool, the data, "
-    "the categories and the auditor meet the law."
+    "These are the kind of tables that the rules on New York City's Local Law 144 ask "
+    "for (6 RCNY 5-300 to 5-304). They are not legal advice. The law sets no "
+    "threshold: no impact ratio passes or fails. CAPE does not judge whether the tool, "
+    "the data, the categories and the auditor meet the law."
 )
 
 
@@ -394,27 +257,38 @@ def impact_words(summary: Mapping[str, Any]) -> list[str]:
             "The scoring rate is the share of a category with a score above the median "
             f"of all rows, which is {summary['median']:.4g}."
         )
-    source, date = summary["source"], summary["data_date"]
-    return [
-        f"Data source: {source}. Date of the data: {date}.",
+    texts = [
+        f"Data source: {summary['source']}. Date of the data: {summary['data_date']}.",
         f"{meaning} The impact ratio is that rate divided by the highest rate.",
-        NOT_ADVICE,
     ]
+    statuses = [row["status"] for rows in summary["tables"].values() for row in rows]
+    if "small" in statuses:
+        texts.append(
+            f"Categories with less than {100 * summary['min_share']:g}% of the rows of "
+            "their table have no impact ratio. The rules let an independent auditor "
+            "leave them out (6 RCNY 5-301 (d)), but the published summary must then "
+            "give the auditor's reason."
+        )
+    return [*texts, NOT_ADVICE]
 
 
-def unknown_category(name: str, rows: list[Mapping[str, Any]]) -> str:
+def lowest_ratio(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Name the category with the lowest impact ratio."""
+    rows = [row for table in tables.values() for row in table]
+    compared = [row for row in rows if row["impact_ratio"] is not None]
+    if not compared:
+        return "No category is large enough to compare"
+    lowest = min(compared, key=lambda row: row["impact_ratio"])
+    return f"Lowest impact ratio: {lowest['impact_ratio']:.3f} ({lowest['category']})"
+
+
+def more_categories(name: str, rows: Sequence[Any], is_rest: bool) -> str:
+    """Return the heading above categories that are folded away."""
+    more = "more " if is_rest else ""
+    return f"{name}: {counted(len(rows), f'{more}category', f'{more}categories')}"
+
+
+def unknown_category(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """Say how many rows of a table are of an unknown category."""
     n = sum(row["applicants"] for row in rows if row["status"] == "unknown")
-    return (
-        f"Rows of an unknown category (no value in {name.replace(' x ', ' or ')}), "
-        f"not in this table: {n:,}."
-    )
-
-
-def small_categories(min_share: float) -> str:
-    """Say why categories of a bias audit have no impact ratio."""
-    return (
-        f"Below {100 * min_share:g} % of the rows of their table, so left out of the "
-        "impact ratios. The rules let an independent auditor do so (6 RCNY 5-301 (d)), "
-        "but the published summary must then give the auditor's reason."
-    )
+    return f"Not in this table: {rows_text(n)} of unknown {name.replace(' x ', ' or ')}"

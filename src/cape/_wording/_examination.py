@@ -327,10 +327,11 @@ def examination_repr(examination: Examination) -> str:
     head = f"Examination of {examination.rows} rows, intervals at "
     lines = [f"{head}{examination.level:.0%}"]
     action = examination.action
-    lines.append(f"{action_head(action.to_dict())}.")
+    actions = action.to_dict()["groups"]
+    lines.append(f"{action_head(actions)}.")
     for group, name in examination.names.items():
         lines += _group_lines(examination, group, name)
-    if action.code in _RELIED_ON:
+    if all(entry["code"] in _RELIED_ON for entry in actions):
         lines += _worst_pe(examination.expected)
     if examination.prior_shift.advice:
         lines.append(examination.prior_shift.advice)

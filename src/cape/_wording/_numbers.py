@@ -91,6 +91,19 @@ def listed(names: Iterable[str], most: int, noun: str = "") -> str:
     return text
 
 
+def first_of(names: Sequence[str], noun: str = "group") -> str:
+    """Name the first of some things, and count the others.
+
+    Examples
+    --------
+    >>> first_of(["a"]), first_of(["a", "b"]), first_of("abc", "pair")
+    ('a', 'a and 1 more group', 'a and 2 more pairs')
+    """
+    if len(names) == 1:
+        return names[0]
+    return f"{names[0]} and {counted(len(names) - 1, f'more {noun}')}"
+
+
 def quoted(names: Iterable[Any], most: int) -> str:
     """List the first names in quotes, and say how many more there are.
 
@@ -301,6 +314,31 @@ def unique_names(
         names[group] = _numbered(name, taken)
         taken.add(names[group])
     return names
+
+
+def short_names(
+    names: Sequence[str], columns: Sequence[str]
+) -> tuple[str, dict[str, str]]:
+    """Name the columns that groups combine in the head, and not in every line.
+
+    Returns
+    -------
+    head : str
+    names : dict from str to str
+
+    Examples
+    --------
+    >>> short_names(["Race 1 · Sex 2"], ["Race", "Sex"])
+    ('Race · Sex', {'Race 1 · Sex 2': '1 · 2'})
+    """
+    short = {}
+    for name in names:
+        parts = name.split(" · ")
+        if len(columns) < 2 or len(parts) != len(columns):
+            return "group", dict(zip(names, names, strict=True))
+        pairs = zip(parts, columns, strict=True)
+        short[name] = " · ".join(part.removeprefix(f"{of} ") for part, of in pairs)
+    return " · ".join(columns), short
 
 
 def _combined(parts: Sequence[str], columns: Sequence[str] | None) -> str:

@@ -7,13 +7,14 @@ return text. Captions that are said once stand in the template, ``report/page``.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cape._wording._action import action_head, action_words, reason_text
+from cape._wording._action import SAID_ABOVE, action_words, reason_text
 from cape._wording._audit import RATE_NAMES
 from cape._wording._numbers import (
     counted,
+    first_of,
     joined,
     level_text,
     p_value_text,
@@ -21,11 +22,7 @@ from cape._wording._numbers import (
     rows_text,
     shortened,
 )
-from cape._wording._results import (
-    are_of_one_class,
-    column_line,
-    said_by_labels,
-)
+from cape._wording._results import column_line, said_by_labels
 
 if TYPE_CHECKING:
     from cape.examination import LabelChecks
@@ -82,40 +79,31 @@ HEADINGS = {
 }
 """Kinds of pages."""
 
-MARKS = {"do_not_use": "bad", "label": "warn", "not_adapted": "open", "use": "good"}
-"""Actions, the gravest first, and the colour of each."""
-
 _ASKED = {
-    "prevalence": "each group's true share of positives",
+    "prevalence": "each group's true share",
     "proportional_equality": "shares in proportion to the true shares",
-    "demographic_parity": "the same share of positives in every group",
-    "equal_opportunity": "the same true positive rate in every group",
-    "predictive_equality": "the same false positive rate in every group",
-    "equalized_odds": "the same true and false positive rates in every group",
+    "demographic_parity": "the same share in every group",
+    "equal_opportunity": "equal true positive rates",
+    "predictive_equality": "equal false positive rates",
+    "equalized_odds": "equal true and false positive rates",
     "accuracy": "as few errors as possible",
-    "constrained": "as few errors as possible within bounds",
-    "unchanged": "the decisions as they are",
+    "constrained": "few errors within bounds",
+    "unchanged": "decisions as they are",
 }
 """What each rule aims at."""
 
 COMMAND = "cape sample model.cape {file} --out to_label.csv"
 CALL = "rows_to_label(clf, X, sensitive_features=groups)"
-THEN = {
-    COMMAND: "Fill in the labels, then predict with --checked to_label.csv.",
-    CALL: "Then pass their labels to examine().",
-}
-"""What draws the rows to label, and what to do with their labels."""
+"""What draws the rows to label."""
 
 TEXTS = {
     # Heads of columns, keys and captions
     "then": "in training",
     "now": "now",
     "called": "predicted positive",
-    "do": "what to do",
     "by labels": "by the labels",
     "without labels": "without labels",
     "cannot tell": "can't tell",
-    "to label": "To label:",
     "shares caption": "Share of positives, with {level} intervals",
     "numbers": "The numbers",
     # Labels
@@ -137,6 +125,10 @@ TEXTS = {
         "positives and negatives each look as they did in training. No test without "
         "labels sees everything. If people who look alike now have different outcomes, "
         "only labels show it."
+    ),
+    "not adapted": (
+        "Where predictions were not adapted, the share rests on how rows with these "
+        "scores turned out in training."
     ),
     "verdicts caption": (
         "Tests at the 1% level over all groups and columns. Unexplained: rows whose "
@@ -185,21 +177,12 @@ TEXTS = {
     ),
     "between": "The largest difference between two groups, by each measure",
     # Monitor
-    "over time": "estimate, with its {level} interval",
-    "cross": "more than the share changed",
+    "over time": "estimate, {level} interval",
+    "cross": "other changes",
     "training caption": "Share of positives in training: {share}",
-    "batches caption": "Batches to act on come first; use the groups not named",
+    "batches caption": "Batches to act on first",
     # Explorer
-    "explorer": (
-        "Move a slider to any share of positives. The rates follow, for CAPE and for "
-        "the model as trained, with the cutoff that predicts as many positives as "
-        "training had. They hold if the share is known and nothing else changes."
-    ),
     "no script": "The sliders need JavaScript.",
-    "not adapted": (
-        "Not adapted: the share rests on how rows with these scores turned out in "
-        "training. Before you rely on it, label rows or collect more."
-    ),
 }
 """What stands in the templates; sentences that depend on more are functions below."""
 
@@ -207,34 +190,21 @@ PARTS = {
     "labels": "What the labels say",
     "changes": "What else changed",
     "columns": "Changed columns",
-    "expected": "Expected error rates",
+    "expected": "What to expect",
     "criteria": "Expected differences between groups",
     "rules": "Accuracy under other aims",
     "observed": "Observed error rates",
-    "words": "In plain words",
     "batches": "Every batch, group by group",
-    "other groups": "Share of positives over time, other groups",
+    "other groups": "Other groups over time",
     "questions": "What was asked",
     "looks": "Every look, group by group",
-    "explorer": "Move the shares of positives",
-    "glossary": "What the words mean",
+    "about": "About these tables",
+    "glossary": "Glossary",
     "checks": "Checks that failed",
     "notes": "Notes",
     "made": "Provenance",
 }
 """Headings of the parts of pages, by which they can be linked to."""
-
-OF_BATCHES = {
-    "fault": "Columns are broken",
-    "drifted": "More than the shares changed, and the model was not adapted,",
-    "ignored": "More than the shares changed, and drift was ignored,",
-    "cannot_tell": "We can't tell the share of a group",
-    "too_little_known": "The scores say too little about a group",
-    "some_drift": "Other changes made intervals wider",
-    "not_tested": "Nothing could be tested",
-    "consistent": "Nothing but the shares seems to have changed",
-}
-"""Verdicts on batches, the gravest first."""
 
 # A year of months.
 _MOST_FILES = 12
@@ -256,15 +226,15 @@ def lede(summary: Summary) -> str:
         model = f"a {made.get('classifier', 'model')}"
         if "training" in made:
             model = f"a model trained on {made['training']['file']}"
-        return f"What {model} would do if the shares of positives were different."
+        return f"What {model} would do at other shares, if nothing else changes."
     rows = rows_text(summary["rows"])
     if kind == "ll144":
-        return f"{rows}, compared by the decisions made."
+        return f"{rows}. The law sets no threshold; this is not legal advice."
     if kind == "audit":
         columns = summary["made"].get("columns", {})
         findings = summary["observed"]["cape"]["groups"]
         groups = counted(len({finding["group"] for finding in findings}), "group")
-        text = f"{rows} in {groups}, judged by their labels."
+        text = f"{rows}, {groups}."
         if "positive" in columns:
             text += f" Positive means {columns['label']} = {columns['positive']}."
         return text
@@ -321,28 +291,14 @@ def action_name(action: Summary) -> str:
 
 
 def action_reason(action: Summary) -> str:
-    """Say why a group has its action."""
+    """Say why a group has its action, where the page has not said it above."""
+    if (action["code"], action["reason"]) in SAID_ABOVE:
+        return ""
     return reason_text(action["code"], action["reason"], action["columns"])
 
 
-def batch_head(action: Summary) -> str:
-    """Say what to do with the predictions of a batch, and for how many groups.
-
-    Examples
-    --------
-    >>> groups = [{"group": "a", "code": "use"}, {"group": "b", "code": "label"}]
-    >>> batch_head({"code": "label", "labels": 97, "groups": groups})
-    'Use the predictions for 1 of 2 groups'
-    """
-    n_groups = len(action["groups"])
-    n_used = sum(entry["code"] == "use" for entry in action["groups"])
-    if 0 < n_used < n_groups:
-        return f"Use the predictions for {n_used} of {n_groups} groups"
-    return action_head(action)
-
-
-def how_to_label(summary: Summary, file: str) -> tuple[str, str]:
-    """Return the command or the call that draws the rows to label, and what is next.
+def how_to_label(summary: Summary, file: str) -> str:
+    """Return the command or the call that draws the rows to label.
 
     Parameters
     ----------
@@ -352,9 +308,8 @@ def how_to_label(summary: Summary, file: str) -> tuple[str, str]:
         Name of the batch.
     """
     if "files" not in summary["made"]:
-        return CALL, THEN[CALL]
-    command = COMMAND.format(file=shlex.quote(file))
-    return summary.get("sample", command), THEN[COMMAND]
+        return CALL
+    return summary.get("sample", COMMAND.format(file=shlex.quote(file)))
 
 
 def audit_head(audit: Summary) -> str:
@@ -395,23 +350,6 @@ def part_head(name: str, n: int | None = None) -> str:
     return PARTS[name] if n is None else f"{PARTS[name]} ({n:,})"
 
 
-def more(rows: Sequence[Summary], one: str = "group", many: str = "") -> str:
-    """Count the rows that are folded away, by what to do with them.
-
-    Examples
-    --------
-    >>> more([{"action": {"code": "use"}}, {"action": {"code": "use"}}])
-    '2 more groups: 2 use'
-    """
-    counts = []
-    for code in MARKS:
-        n = sum(row.get("action", {}).get("code") == code for row in rows)
-        if n:
-            counts.append(f"{n} {code.replace('_', ' ')}")
-    text = counted(len(rows), f"more {one}", many and f"more {many}")
-    return f"{text}: {', '.join(counts)}" if counts else text
-
-
 def failed_check(failed: Summary) -> str:
     """Write one condition of ``--fail-if`` that was met, and where."""
     text = f"{failed['condition']}: {failed['where']}"
@@ -421,41 +359,39 @@ def failed_check(failed: Summary) -> str:
 
 
 def failed_checks(failed: Sequence[Summary]) -> str:
-    """Count the checks that failed, and name the first of them.
+    """Name the conditions of ``--fail-if`` that were met, each once.
 
     Examples
     --------
-    >>> failed_checks([{"condition": "fault", "where": "a"}] * 3)
-    '3 checks failed: fault: a; fault: a; ...'
+    >>> failed_checks([{"condition": "fault"}, {"condition": "fault"}])
+    'Failed: fault'
     """
-    first = [failed_check(one) for one in failed[:2]]
-    if len(failed) > len(first):
-        first.append("...")
-    return f"{counted(len(failed), 'check')} failed: {'; '.join(first)}"
+    return f"Failed: {', '.join(dict.fromkeys(one['condition'] for one in failed))}"
 
 
-def alike(actions: Sequence[Summary]) -> list[tuple[str, Summary]]:
-    """Put groups together with which the same is to be done for the same reason.
-
-    Groups to use are left out where there are others.
+def alike(actions: Sequence[Summary]) -> list[tuple[Summary, str]]:
+    """Put groups together with which the same is to be done, and name or count them.
 
     Examples
     --------
-    >>> fine = {"code": "use", "reason": "consistent", "labels": 0, "columns": []}
-    >>> [names for names, _ in alike([{"group": "a", **fine}, {"group": "b", **fine}])]
-    ['all groups']
+    >>> groups = [{"group": name, "code": "label", "labels": 9} for name in "abc"]
+    >>> alike(groups[:1])[0][1], alike(groups)[0][1]
+    ('a', 'all groups')
     """
-    together: dict[tuple[str, ...], tuple[list[str], Summary]] = {}
-    to_act_on = [action for action in actions if action["code"] != "use"]
-    for action in to_act_on or actions:
-        key = (action["code"], action_reason(action))
-        names, joint = together.setdefault(key, ([], {**action, "labels": 0}))
-        names.append(action["group"])
+    together: dict[str, tuple[Summary, list[str]]] = {}
+    for action in actions:
+        joint, names = together.setdefault(
+            action["code"], ({"code": action["code"], "labels": 0}, [])
+        )
         joint["labels"] += action["labels"]
-    n_named = sum(len(names) for names, _ in together.values())
-    if len(together) == 1 and n_named == len(actions) > 1:
-        return [("all groups", joint) for _, joint in together.values()]
-    return [(joined(names), joint) for names, joint in together.values()]
+        names.append(action["group"])
+    pairs = []
+    for joint, names in together.values():
+        whose = names[0] if len(names) == 1 else counted(len(names), "group")
+        if len(names) == len(actions) > 1:
+            whose = "all groups"
+        pairs.append((joint, whose))
+    return pairs
 
 
 def monitor_action(batches: Sequence[Summary]) -> str:
@@ -550,7 +486,7 @@ def labels_head(labels: LabelChecks) -> str:
     """Return the headline of what labels say of the estimates."""
     verdicts = {check.labels.verdict for check in labels.groups.values()}
     if labels.refuted:
-        names = joined([labels.names[group] for group in labels.refuted])
+        names = first_of([labels.names[group] for group in labels.refuted])
         verb = "corrected" if labels.decide else "contradict"
         return f"The labels {verb} the estimates for {names}"
     if verdicts == {None}:
@@ -562,10 +498,8 @@ def labels_head(labels: LabelChecks) -> str:
         # "Not contradicted" would hide what the labels say.
         check = labels.groups[apart[0]]
         said = share(said_by_labels(check, decide=labels.decide))
-        return (
-            f"The labels say {said} for {labels.names[apart[0]]}; without them the "
-            f"estimate is {share(check.without_labels.value)}"
-        )
+        estimate = share(check.without_labels.value)
+        return f"The labels say {said}, not {estimate}, for {labels.names[apart[0]]}"
     return "The labels do not contradict the estimates"
 
 
@@ -578,62 +512,6 @@ def _far_apart(labels: LabelChecks) -> list[Any]:
             gaps[group] = abs(said - check.without_labels.value)
     farthest_first = sorted(gaps, key=lambda group: -gaps[group])
     return [group for group in farthest_first if gaps[group] > _NEAR]
-
-
-_OF_LABELS = {
-    "confirmed": "The labels agree with the estimates for {names} to within 0.1.",
-    "not_contradicted": (
-        "For {names} they do not contradict the estimate, but are too few to confirm "
-        "it to within 0.1."
-    ),
-    # Of twenty good estimates, one is refuted by chance.
-    "by_chance": (
-        "Taken alone, {names} would be contradicted; among {n} groups that can be "
-        "chance."
-    ),
-    "no_sample": (
-        "The labelled rows of {names} are not a random sample of the batch, so their "
-        "labels were not used. Early outcomes look like this."
-    ),
-    "one_class": (
-        "All labels of {names} are the same, which the estimate makes very unlikely, "
-        "so they were not used. Were rows with the other label left empty? If not, "
-        "label more rows until both labels occur."
-    ),
-    "few": "Fewer than 10 rows of {names} have a label.",
-    "no_label": "No row of {names} has a label.",
-}
-
-
-def labels_text(labels: LabelChecks) -> str:
-    """Say in a few sentences what labels say of the estimates."""
-    sentences = []
-    if labels.refuted and not labels.decide:
-        sentences.append("The predictions rest on estimates made without the labels.")
-    names: dict[str, list[str]] = {}
-    for group, name in labels.names.items():
-        names.setdefault(_label_code(labels, group), []).append(name)
-    for code, sentence in _OF_LABELS.items():
-        # If all agree, the headline says so.
-        if code in names and names[code] != [*labels.names.values()]:
-            listed = joined(names[code])
-            sentences.append(sentence.format(names=listed, n=len(labels.groups)))
-    return " ".join(sentences)
-
-
-def _label_code(labels: LabelChecks, group: Any) -> str:
-    """Return the verdict of labels on a group, or why there is none."""
-    found = labels.groups[group].labels
-    if found.verdict == "refuted" and group not in labels.refuted:
-        return "by_chance"
-    if found.verdict is not None:
-        return found.verdict
-    if found.rows == 0:
-        return "no_label"
-    if are_of_one_class(labels.groups[group]):
-        return "one_class"
-    # NaN, where nothing was tested, is the only number that differs from itself.
-    return "no_sample" if found.sample_p_value == found.sample_p_value else "few"
 
 
 def compared_text(rates: Sequence[Summary]) -> str:
@@ -670,49 +548,6 @@ def columns_sentence(columns: Summary, shown: int) -> str:
             "A broken column spoils the scores, so the other columns are judged "
             "without them."
         )
-    return " ".join(sentences)
-
-
-def monitor_head(moved: Iterable[str]) -> str:
-    """Name the groups that have moved."""
-    names = sorted(moved)
-    if not names:
-        return "No group has clearly moved."
-    return f"{joined(names)} moved in at least one batch."
-
-
-def monitor_text(words: Sequence[tuple[str, Mapping[str, str]]]) -> str:
-    """Return a sentence for each kind of verdict, the gravest first.
-
-    Parameters
-    ----------
-    words : sequence of (batch, verdicts)
-        The verdict of each group. A batch counts under each of them.
-    """
-    number = counted(len(words), "batch", "batches")
-    sentences = []
-    for word, sentence in OF_BATCHES.items():
-        names = []
-        groups: dict[str, int] = {}
-        for name, of_groups in words:
-            concerned = [group for group, found in of_groups.items() if found == word]
-            # Batches without remark are those that are so in every group.
-            if word == "consistent" and len(concerned) < len(of_groups):
-                continue
-            if concerned:
-                names.append(name)
-            for group in concerned:
-                groups[group] = groups.get(group, 0) + 1
-        if not names:
-            continue
-        where = f"{len(names)} of {number}"
-        if word == "cannot_tell":
-            counts = [f"{group} in {n}" for group, n in groups.items()]
-            where += f" ({joined(counts, 'groups')})"
-        if word != "consistent":
-            # Batches without remark are counted only.
-            where += f": {joined(names, 'batches')}"
-        sentences.append(f"{sentence} in {where}.")
     return " ".join(sentences)
 
 

@@ -7,21 +7,26 @@ Every function that says something yields blocks: a line of text, a `Styled` lin
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cape._limits import USEFUL_WIDTH
-from cape._wording._action import action_head, reason_text
+from cape._wording._action import (
+    MARKS,
+    SAID_ABOVE,
+    action_head,
+    more_rows,
+    reason_text,
+)
 from cape._wording._audit import (
     COMPARED,
     IMPACT_COLUMNS,
     ON_TERMINAL,
     impact_words,
-    small_categories,
     unknown_category,
+    why_no_pe,
 )
-from cape._wording._numbers import counted, listed, rows_text, shortened
+from cape._wording._numbers import counted, listed, rows_text, short_names, shortened
 from cape._wording._page import moved_by
 from cape._wording._results import column_line, few_labels
 
@@ -207,10 +212,10 @@ def _pairs(values: Mapping[str, Any]) -> str:
 
 # ---------------------------------------------------------- what to do with groups
 
-_MARKS = {"do_not_use": "bad", "label": "warn", "not_adapted": "warn", "use": "good"}
-"""Actions, the gravest first, and how a line with each of them looks."""
+MOST_GROUPS = 12
+FIRST_GROUPS = 8
+"""Groups that are shown of more than 12."""
 
-_MOST_GROUPS = 12
 _MOST_LINES = 5
 """Lines besides the action, the groups, and what was written."""
 
@@ -223,21 +228,13 @@ def _what_to_do(
     actions: Sequence[Mapping[str, Any]], sample: str, where: str = ""
 ) -> Blocks:
     """Say what to do with the predictions, and how to draw the rows to label."""
-    codes = Counter(action["code"] for action in actions)
-    code = next(code for code in _MARKS if code in codes)
-    labels = sum(action["labels"] for action in actions)
-    text = action_head({"code": code, "labels": labels})
-    if 0 < codes["use"] < len(actions):
-        text = f"Use the predictions for {codes['use']} of {len(actions)} groups"
-        if labels:
-            text += f"; to use more, label {rows_text(labels)}"
-        elif code == "not_adapted":
-            text += "; to use more, label rows or collect more of them"
+    codes = [action["code"] for action in actions]
+    text = action_head(actions)
     if where:
         text = f"{where}: {text[0].lower()}{text[1:]}"
-    yield Styled(f"{text}.", _MARKS[code])
+    yield Styled(f"{text}.", MARKS[min(codes, key=list(MARKS).index)])
     # Of counts alone no rows can be drawn.
-    if labels and sample:
+    if sample and any(action["labels"] for action in actions):
         yield Styled(f"  {sample}", "command")
 
 
@@ -271,29 +268,27 @@ def _groups_to_act_on(
         Whether to show all groups. Else, of many groups, those to act on come first,
         and the others are counted.
     """
-    gravity = list(_MARKS)
+    gravity = list(MARKS)
     by_gravity = sorted(entries, key=lambda e: gravity.index(e["action"]["code"]))
-    head, names = _short_names([entry["group"] for entry in entries], columns)
+    head, names = short_names([entry["group"] for entry in entries], columns)
     shown = entries
-    if len(entries) > _MOST_GROUPS and not verbose:
-        shown = by_gravity[:_MOST_GROUPS]
+    if len(entries) > MOST_GROUPS and not verbose:
+        shown = by_gravity[:FIRST_GROUPS]
     rows = []
     for entry in shown:
         action = entry["action"]
         cell = action["code"].replace("_", " ")
-        if action["labels"]:
+        if action["code"] == "label":
             cell += f" {action['labels']:,}"
         rows.append([names[entry["group"]], *entry["cells"].values(), cell])
     yield TextTable("", [head, *entries[0]["cells"], "action"], rows)
-    folded = Counter(entry["action"]["code"] for entry in by_gravity[len(shown) :])
+    folded = [entry["action"] for entry in by_gravity[len(shown) :]]
     if folded:
-        counts = [f"{n} {code.replace('_', ' ')}" for code, n in folded.items()]
-        yield f"{folded.total()} more groups: {', '.join(counts)} (see --verbose)."
+        yield f"{more_rows(folded, 'group')} (see --verbose)."
     alike: dict[tuple[str, str], list[str]] = {}
     for entry in by_gravity:
         action = entry["action"]
-        # Columns at fault have been named above; "consistent" needs no reason.
-        if action["reason"] not in ("fault", "consistent"):
+        if (action["code"], action["reason"]) not in SAID_ABOVE:
             why = reason_text(action["code"], action["reason"], action["columns"])
             whose = alike.setdefault((action["code"], why), [])
             whose.append(names[entry["group"]])
@@ -308,26 +303,6 @@ def _groups_to_act_on(
         more = counted(len(lines) - room + 1, "reason")
         lines[room - 1 :] = [f"{more} under --verbose."]
     yield from lines
-
-
-def _short_names(
-    names: Sequence[str], columns: Sequence[str]
-) -> tuple[str, dict[str, str]]:
-    """Name the columns that groups combine in the head, and not in every line.
-
-    Returns
-    -------
-    head : str
-    names : dict from str to str
-    """
-    short = {}
-    for name in names:
-        parts = name.split(" · ")
-        if len(columns) < 2 or len(parts) != len(columns):
-            return "group", dict(zip(names, names, strict=True))
-        pairs = zip(parts, columns, strict=True)
-        short[name] = " · ".join(part.removeprefix(f"{of} ") for part, of in pairs)
-    return " · ".join(columns), short
 
 
 # ------------------------------------------------------------------------- predict
@@ -364,12 +339,13 @@ def predicted(
     labels = summary["labels"]
     if labels is not None:
         yield Styled(f"{labels['verdict']['head']}.", labels["verdict"]["mark"])
-        if verbose and labels["verdict"]["text"]:
-            yield labels["verdict"]["text"]
     below = []
     if summary["rule"]["name"] != _PAPER_RULE:
-        below += [f"Rule: {rule_text(summary['rule'])}.", *summary["aims"]]
-    below += _price_of_the_rule(summary)
+        below.append(f"Rule: {rule_text(summary['rule'])}.")
+    codes = {action["code"] for action in summary["action"]["groups"]}
+    # Nothing is expected where too little is known of a group.
+    if codes <= {"use", "label"}:
+        below += [*summary["aims"], *_price_of_the_rule(summary)]
     if checked is not None:
         returned = sum(entry["returned"] for entry in checked)
         drawn = sum(entry["drawn"] for entry in checked)
@@ -383,8 +359,8 @@ def predicted(
     if verbose:
         yield "PD <=: bound on PD, if the interval is right."
         yield from _verdicts(summary)
-        if checked is not None:
-            yield from _checked_rows(checked, summary)
+        if labels is not None:
+            yield from (f"{one['group']}: {one['text']}." for one in labels["groups"])
         if summary["observed"]:
             yield from _observed_rates(summary["observed"])
         if summary["compared"]:
@@ -425,12 +401,8 @@ def _shares(
 
 
 def _price_of_the_rule(summary: Mapping[str, Any]) -> list[str]:
-    """Say how many rows will be right, and which rule would get more of them right.
-
-    Nothing is said where the predictions are not to be used, or are last year's.
-    """
-    known = summary["action"]["code"] in ("use", "label")
-    if not known or summary["frontiers"] is None:
+    """Say how many rows will be right, and which rule would get more of them right."""
+    if summary["frontiers"] is None:
         return []
     *rules, own = summary["frontiers"]["rules"]
     # To the digits that are shown; of equal rules the first.
@@ -468,23 +440,6 @@ def _verdicts(summary: Mapping[str, Any]) -> Blocks:
         yield "Columns were not checked: the model holds no counts of them."
 
 
-def _checked_rows(
-    checked: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]
-) -> Blocks:
-    """Say what the labels of checked rows say of each group."""
-    verdicts = {}
-    if summary["labels"] is not None:
-        for check in summary["labels"]["groups"]:
-            verdicts[check["group"]] = check["text"]
-    yield ""
-    for entry in checked:
-        name = entry["group"]
-        # Why labels are not used, a note has said.
-        said = verdicts.get(name, "") if entry["used"] else "not used"
-        came_back = f"{entry['returned']} of {entry['drawn']} rows"
-        yield f"{name}: labels for {came_back}: {said.removesuffix('.')}."
-
-
 def _observed(observed: Mapping[str, Any]) -> str:
     """Say in a line how CAPE and the model as trained compare with the labels."""
     rates = []
@@ -497,10 +452,11 @@ def _observed(observed: Mapping[str, Any]) -> str:
                 rows += finding["rows"]
         rates.append(number(right / rows if rows else None))
         worst.append(number(observed[who]["worst"].get("pe", {}).get("value")))
-    return (
-        f"By the labels, {rates[0]} of rows are right (as trained {rates[1]}); PE "
-        f"{worst[0]} ({worst[1]})."
-    )
+    text = f"By the labels, {rates[0]} of rows are right (as trained {rates[1]})"
+    no_pe = why_no_pe(observed["cape"])
+    if no_pe:
+        return f"{text}. {no_pe}"
+    return f"{text}; PE {worst[0]} ({worst[1]})."
 
 
 def _observed_rates(observed: Mapping[str, Any]) -> Blocks:
@@ -657,7 +613,6 @@ def _batches(summary: Mapping[str, Any]) -> Blocks:
         for batch in group["batches"]:
             if batch["reason"]:
                 yield f"{batch['batch']}: {batch['reason']}"
-    yield f"{summary['verdict']['head']} {summary['verdict']['text']}"
 
 
 def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
@@ -673,7 +628,7 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
     content = summary["observed"]["cape"]
     by_group = _by_group(content["groups"])
     columns = summary["made"]["columns"]
-    head, names = _short_names(list(by_group), columns["groups"].split(", "))
+    head, names = short_names(list(by_group), columns["groups"].split(", "))
     said = set()
     for finding in content["differences"]:
         # The largest of each kind.
@@ -683,9 +638,9 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
     if not said:
         yield Styled("No difference is more than chance.", "good")
     shown = list(by_group)
-    if len(shown) > _MOST_GROUPS and not verbose:
+    if len(shown) > MOST_GROUPS and not verbose:
         shown.sort(key=lambda name: -by_group[name]["pd"]["low"])
-        shown = shown[:_MOST_GROUPS]
+        shown = shown[:FIRST_GROUPS]
     rows = []
     for name in shown:
         found = by_group[name]
@@ -735,14 +690,11 @@ def _proportional_equality(
     names: Mapping[str, str],
 ) -> Blocks:
     """Give the PE that is largest for sure, or say why there is none."""
-    pair = content["worst"].get("pe")
-    if len(by_group) == 1:
-        yield "PE compares groups, and there is only one."
-    elif not content["pairs"]:
-        yield "PE is not computed for so many groups."
-    elif pair is None:
-        yield "PE is undefined: no two groups have enough rows and positives."
+    no_pe = why_no_pe(content)
+    if no_pe:
+        yield no_pe
     else:
+        pair = content["worst"]["pe"]
         ends = interval(pair["low"], pair["high"])
         yield (
             f"PE of the worst pair: {number(pair['value'])} ({ends}), "
@@ -777,10 +729,7 @@ def impact_shown(summary: Mapping[str, Any]) -> Blocks:
                 counts = [entry["category"], entry["applicants"], entry["selected"]]
                 rows.append([*counts, *rates])
         yield TextTable(name, ["category", "applicants", *heads], rows)
-        yield unknown_category(name, entries)
-    statuses = [row["status"] for rows in summary["tables"].values() for row in rows]
-    if "small" in statuses:
-        yield f"-: {small_categories(summary['min_share'])}"
+        yield f"{unknown_category(name, entries)}."
     yield from impact_words(summary)
 
 

@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cape._wording._numbers import counted, level_text, rows_text, share_text
-from cape._wording._terminal import Blocks, Styled, TextTable, interval
+from cape._wording._numbers import (
+    counted,
+    first_of,
+    rows_text,
+    share_text,
+)
+from cape._wording._terminal import (
+    FIRST_GROUPS,
+    MOST_GROUPS,
+    Blocks,
+    Styled,
+    TextTable,
+    interval,
+)
 
 NO_PROMISE = (
     "no false-alarm rate can be promised: the model scored its reference rows in folds "
@@ -14,22 +26,20 @@ NO_PROMISE = (
 )
 
 _ALARMS = {
-    "moved": "The share of positives of {group} has moved by more than {tolerance}",
-    "changed": "The share of positives of {group} has changed",
-    "broken": "The scores of {group} no longer fit any share of positives",
-    "parity": "{group} and {other} differ by more than {tolerance} in how often they "
-    "are decided positive",
-    "fpr_gap": "The false positive rates of {group} and {other} differ by more than "
-    "{tolerance}",
-    "fnr_gap": "The false negative rates of {group} and {other} differ by more than "
-    "{tolerance}",
-    "pd": "The predicted share of positives of {group} is more than {tolerance} off",
+    "moved": "Share of positives moved by more than {}",
+    "changed": "Share of positives changed",
+    "broken": "Scores no longer fit any share of positives",
+    "parity": "Share decided positive differs by more than {}",
+    "fpr_gap": "False positive rates differ by more than {}",
+    "fnr_gap": "False negative rates differ by more than {}",
+    "pd": "Predicted share of positives is more than {} off",
 }
 
-_ANSWERS = {True: "YES", False: "no", None: "not tested"}
+YES = "YES"
+_ANSWERS = {True: YES, False: "no", None: "not tested"}
 
 LABEL = "Label 100 rows to be sure:"
-HISTORY = "Share of positives of each group; red dots are alarms"
+HISTORY = "Share of positives (red: alarm)"
 PROMISE = (
     "The chance of any false alarm counts all looks, groups and questions together. "
     "It is exact for questions about decisions and labels, and approximate, for large "
@@ -75,7 +85,7 @@ def chance_text(summary: Mapping[str, Any]) -> str:
     """Say how far an alarm can be trusted."""
     if not summary["promises"]:
         return "The rate of false alarms is not known."
-    return f"Chance of any false alarm, ever: about {level_text(summary['alpha'])}."
+    return f"Chance of any false alarm, ever: about {summary['alpha']:.0%}."
 
 
 def question_text(question: str) -> str:
@@ -89,19 +99,30 @@ def question_text(question: str) -> str:
     return question.replace(">", " > ")
 
 
-def alarm_text(alarm: Mapping[str, Any]) -> str:
-    """Say what an alarm is about.
+def alarm_texts(alarms: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say which alarms stand, a line for each question.
 
     Examples
     --------
     >>> alarm = {"question": "moved>0.05", "groups": ["a"], "since": "2026-04-18"}
-    >>> alarm_text(alarm)
-    'The share of positives of a has moved by more than 0.05, in rows since 2026-04-18.'
+    >>> alarm_texts([alarm])
+    ['Share of positives moved by more than 0.05: a, in rows since 2026-04-18']
+    >>> alarm_texts([alarm, alarm])
+    ['Share of positives moved by more than 0.05: a and 1 more group']
     """
-    name, _, tolerance = alarm["question"].partition(">")
-    groups = [*alarm["groups"], ""]
-    text = _ALARMS[name].format(group=groups[0], other=groups[1], tolerance=tolerance)
-    return f"{text}, in rows since {alarm['since']}."
+    by_question: dict[str, list[Mapping[str, Any]]] = {}
+    for alarm in alarms:
+        by_question.setdefault(alarm["question"], []).append(alarm)
+    texts = []
+    for question, alike in by_question.items():
+        name, _, tolerance = question.partition(">")
+        noun = "pair" if name in _OF_PAIRS else "group"
+        names = [" vs. ".join(alarm["groups"]) for alarm in alike]
+        text = f"{_ALARMS[name].format(tolerance)}: {first_of(names, noun)}"
+        if len(alike) == 1:
+            text += f", in rows since {alike[0]['since']}"
+        texts.append(text)
+    return texts
 
 
 def lines(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -112,11 +133,13 @@ def lines(summary: Mapping[str, Any]) -> Iterator[str]:
         between = interval(share["low"], share["high"])
         known = "unknown" if share["value"] is None else share_text(share["value"])
         yield f"  {group['group']}: {known} ({between}) since {group['since']}"
-    for alarm in summary["alarms"]:
-        yield f"ALARM: {alarm_text(alarm)}"
+    for text in alarm_texts(summary["alarms"]):
+        yield f"ALARM: {text}."
 
 
-def watched(summary: Mapping[str, Any], command: str = "") -> Blocks:
+def watched(
+    summary: Mapping[str, Any], command: str = "", *, verbose: bool = False
+) -> Blocks:
     """Show a look on a terminal.
 
     Parameters
@@ -125,49 +148,51 @@ def watched(summary: Mapping[str, Any], command: str = "") -> Blocks:
         From `cape.Watch.to_dict`.
     command : str, default=""
         What draws rows to label.
+    verbose : bool, default=False
+        Whether to show all groups, however many there are.
 
     Yields
     ------
     str, Styled or TextTable
     """
     yield head(summary)
-    columns, rows, decisions = answers(summary)
-    yield TextTable("", columns, rows)
-    yield decisions
-    for alarm in summary["alarms"]:
-        yield Styled(f"ALARM: {alarm_text(alarm)}", "bad")
+    columns, rows = answers(summary)
+    n_shown = len(rows)
+    if len(rows) > MOST_GROUPS and not verbose:
+        n_shown = FIRST_GROUPS
+    yield TextTable("", columns, rows[:n_shown])
+    if n_shown < len(rows):
+        yield f"{len(rows) - n_shown} more groups (see --verbose)."
+    for text in alarm_texts(summary["alarms"]):
+        yield Styled(f"ALARM: {text}.", "bad")
     if summary["alarms"] and command:
-        yield f"{LABEL} {command}"
+        yield LABEL
+        yield Styled(f"  {command}", "command")
 
 
-def answers(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]], str]:
-    """Return the table of the groups, and a line on what was decided.
+def answers(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the table of the groups; of many, those with an alarm come first.
 
     Returns
     -------
     columns : list of str
     rows : list of list of str
-    decisions : str
     """
-    by_group: list[str] = []
-    of_pairs: list[str] = []
+    by_group = []
     for question in summary["questions"]:
-        asks_pairs = question.partition(">")[0] in _OF_PAIRS
-        (of_pairs if asks_pairs else by_group).append(question)
+        if question.partition(">")[0] not in _OF_PAIRS:
+            by_group.append(question)
     rows = []
-    rates = []
     for group in summary["groups"]:
         share = group["share"]
         row = [group["group"], group["since"] or "-", _short(share["value"])]
         row.append(f"{_short(share['low'])}-{_short(share['high'])}")
-        rows.append([*row, *(_ANSWERS[group["answers"][q]] for q in by_group)])
-        rates.append(f"{group['group']} {_short(group['decided'])}")
-    columns = ["group", "since", "share now", "at all looks"]
-    lines = [f"decisions: {', '.join(rates)}"]
-    for question in of_pairs:
-        yes = any(alarm["question"] == question for alarm in summary["alarms"])
-        lines.append(f"{question_text(question)}: {_ANSWERS[yes]}")
-    return [*columns, *map(question_text, by_group)], rows, "; ".join(lines)
+        row += [_ANSWERS[group["answers"][question]] for question in by_group]
+        rows.append([*row, _short(group["decided"])])
+    if len(rows) > MOST_GROUPS:
+        rows.sort(key=lambda row: YES not in row)
+    questions = [question_text(question) for question in by_group]
+    return ["group", "since", "share", "interval", *questions, "decided"], rows
 
 
 def _short(value: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,8 @@ def watch(
     summary = watch_summary(
         watched, provenance=file_provenance(loaded), command=command
     )
-    output.give("watch", summary, lambda shown: words.watched(shown, command), notes)
+    show = partial(words.watched, command=command, verbose=output.verbose)
+    output.give("watch", summary, show, notes)
     names = [Question.parse(alarm["question"]).name for alarm in watched.alarms]
     if any(name in fatal or not fatal for name in names):
         raise typer.Exit(1)

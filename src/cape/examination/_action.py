@@ -3,8 +3,9 @@
 ===============  =======================================================================
 ``use``          The interval is narrow enough to decide by.
 ``label``        It is not. Labels of ``labels`` rows would make it so.
-``not_adapted``  The scores say too little, and the share rests mostly on what rows with
-                 these scores had in training.
+``not_adapted``  The scores say too little, or more than the share changed. The share
+                 rests on how rows with these scores turned out in training. Labels of
+                 ``labels`` rows would change that; if 0, collect more rows.
 ``do_not_use``   A column is broken, or labels refute the estimate.
 ===============  =======================================================================
 """
@@ -22,7 +23,7 @@ from cape._notebook import InNotebook
 from cape._wording import _action as words
 from cape.examination._needed import LabelChecks
 
-CODES = ("do_not_use", "label", "not_adapted", "use")
+CODES = tuple(words.MARKS)
 """Actions, the gravest first."""
 
 
@@ -39,7 +40,8 @@ class GroupAction:
         the labels that are there cannot be used or are too few); "scores", "few_rows"
         and "drift" (not adapted); "labels", or the verdict of the group (use).
     labels : int
-        Rows to label, those included that have a label; 0 if none.
+        Rows to label, those included that have a label; 0 if none, or if nearly all
+        rows would have to be labelled.
     columns : list of str
         Columns to fix; empty if none.
     """
@@ -99,7 +101,7 @@ class Action(InNotebook, GroupResult):
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         rows = [{"action": action.text} for action in self.groups.values()]
-        return words.action_head(self.to_dict()), rows, ()
+        return words.action_head(self.to_dict()["groups"]), rows, ()
 
     def __repr__(self) -> str:
         return words.action_repr(self)
@@ -151,9 +153,9 @@ def choose_action(
     if is_wide:
         return GroupAction("not_adapted", "few_rows")
     if verdict == "too_little_known":
-        return GroupAction("not_adapted", "scores")
+        return GroupAction("not_adapted", "scores", labels_asked)
     if verdict == "drifted":
-        return GroupAction("not_adapted", "drift")
+        return GroupAction("not_adapted", "drift", labels_asked)
     return GroupAction("use", verdict)
 
 

@@ -209,7 +209,7 @@ def _need_of(
 def labels_asked(
     models: Mapping[Group, GroupModel], evidence: Evidence, adaptation: Adaptation
 ) -> dict[Group, int]:
-    """Compute how many labels to ask for, where an interval is too wide to decide by.
+    """Compute how many labels to ask for, where too little is known to decide.
 
     Parameters
     ----------
@@ -221,8 +221,8 @@ def labels_asked(
     Returns
     -------
     dict from group to int
-        0 where the interval is narrow enough, where a column is at fault, and where
-        more than half of the rows would have to be labelled.
+        0 where the interval is narrow enough and rests on the batch, where a column is
+        at fault, and where more than half of the rows would have to be labelled.
     """
     asked = {}
     for group, adapted in adaptation.groups.items():
@@ -231,7 +231,8 @@ def labels_asked(
         asked[group] = 0
         # Where nobody looked for drift, no interval tells whether labels are needed.
         is_wide = drift is None or adapted.estimate.width > USEFUL_WIDTH
-        if is_wide and not at_fault:
+        is_unknown = adapted.verdict in ("drifted", "too_little_known")
+        if (is_wide or is_unknown) and not at_fault:
             need = _need_of(group, models, evidence, adaptation, ASKED_WIDTH)
             if 2 * need["labels"] <= adapted.rows:
                 asked[group] = need["labels"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cape._groups import Group, combined_columns
 from cape._tables import Source, source_files
-from cape._wording._audit import LAST_CHANGED, audit_words, left_out_groups
+from cape._wording._audit import LAST_CHANGED, left_out_groups
 from cape._wording._numbers import unique_names
 from cape._wording._page import Summary
 from cape.metrics import Audit
@@ -82,7 +82,6 @@ def audit_summary(
         "note": note,
         "rows": rows,
         "level": level,
-        "words": audit_words(audit, names, rows, columns),
         "observed": {"cape": audit_content(audit, counts, names)},
         "made": stamped({"files": files, "columns": columns}),
     }

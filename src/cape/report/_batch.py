@@ -23,6 +23,18 @@ _TOLERATED = 0.1
 """Distance of labels and estimate that a refuted estimate may have without an alarm.
 Labels of a million rows refute estimates that are good for every purpose."""
 
+_VERDICTS = (
+    "fault",
+    "drifted",
+    "ignored",
+    "cannot_tell",
+    "too_little_known",
+    "some_drift",
+    "not_tested",
+    "consistent",
+)
+"""Verdicts, the gravest first."""
+
 _MOST_GROUPS = 12
 """With more groups, rules take seconds to choose."""
 
@@ -172,7 +184,7 @@ def worst_word(codes: Sequence[str]) -> str:
     >>> worst_word(["consistent", "drifted", "some_drift"])
     'drifted'
     """
-    return min(codes, key=list(words.OF_BATCHES).index)
+    return min(codes, key=_VERDICTS.index)
 
 
 def columns_at_fault(
@@ -240,7 +252,6 @@ def _labels(examination: Examination) -> Summary | None:
         "verdict": {
             "mark": _mark_of_labels(labels),
             "head": words.labels_head(labels),
-            "text": words.labels_text(labels),
         },
         "needed": _labels_needed(labels),
     }

@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 
 from cape._io import check_report, new_file
 from cape._plot import share_domain
-from cape._wording import _audit, _numbers, _page, _results
+from cape._wording import _action, _audit, _numbers, _page, _results
 from cape._wording._page import Summary
 from cape.examination import Examination
 from cape.examination._action import CODES
@@ -31,11 +31,11 @@ from cape.report._pictures import batch_pictures
 from cape.report._watch import watch_context
 from cape.rules._bounded import bounds_of
 
-_MOST_ROWS = 12
-"""Of more groups or batches, the first screen shows some."""
+_MOST_ROWS = 8
+"""Of more groups, batches or categories, the first screen shows some."""
 
-_FIRST_ROWS = 6
-"""Rows that it shows then: as many as fit."""
+_FIRST_ROWS = 5
+"""Rows that it shows then, so that they can be read at a glance."""
 
 
 def write_report(
@@ -110,7 +110,21 @@ def to_html(content: Examination | Summary) -> str:
     context: Summary = {"s": summary, "policy": _policy(kind)}
     if kind in _CONTEXTS:
         context.update(_CONTEXTS[kind](summary))
+    # Many rows come with those first that matter most; the others are folded away.
+    rows = context.get("rows", [])
+    n_shown = _n_shown(rows)
+    context |= {"rows": rows[:n_shown], "folded": rows[n_shown:]}
     return _templates().get_template(f"{kind}.html").render(context)
+
+
+def _n_shown(rows: Sequence[Any]) -> int:
+    """Return how many of so many rows the first screen shows."""
+    return len(rows) if len(rows) <= _MOST_ROWS else _FIRST_ROWS
+
+
+def _gravity(row: Summary) -> int:
+    """Return the place of a row in the order of what is to be done."""
+    return CODES.index(row["action"]["code"])
 
 
 def _batch_context(summary: Summary) -> Summary:
@@ -118,15 +132,20 @@ def _batch_context(summary: Summary) -> Summary:
     rows = []
     shares = []
     labels = summary["labels"]
+    columns = summary["made"].get("columns", {}).get("groups", [])
+    names = [group["group"] for group in summary["groups"]]
+    group_head, short = _numbers.short_names(names, columns)
     for place, group in enumerate(summary["groups"]):
         action = summary["action"]["groups"][place]
         check = None if labels is None else labels["groups"][place]
-        rows.append({**group, "action": action, "check": check})
+        name = short[group["group"]]
+        rows.append({**group, "name": name, "action": action, "check": check})
         shares += [group["high"], group["training_prevalence"]]
-    shown, folded = _to_act_on_first(rows)
+    if len(rows) > _MOST_ROWS:
+        rows.sort(key=_gravity)
     context = {
-        "rows": shown,
-        "folded": folded,
+        "rows": rows,
+        "group_head": group_head,
         "end": _end_of_axis(shares),
         "pictures": batch_pictures(summary),
         "bounds": bounds_of(summary["rule"]),
@@ -138,50 +157,54 @@ def _batch_context(summary: Summary) -> Summary:
 
 def _monitor_context(summary: Summary) -> Summary:
     """Return the rows of the first screen and the pictures."""
-    rows, folded = _to_act_on_first(summary["batches"], always=True)
-    return {"rows": rows, "folded": folded, "pictures": monitor_pictures(summary)}
+    rows = sorted(summary["batches"], key=_gravity)
+    return {"rows": rows, "pictures": monitor_pictures(summary)}
 
 
 def _audit_context(summary: Summary) -> Summary:
     """Return the rows of the first screen, and the tables of all rates."""
     context = _observed_context(summary)
+    columns = summary["made"]["columns"].get("groups", "").split(", ")
+    group_head, short = _numbers.short_names([*context["observed_groups"]], columns)
     rows = []
     shares = []
     for name, group in context["observed_groups"].items():
         found = group["classifiers"]["cape"]
-        rows.append({"group": name, "rows": group["rows"], **found})
+        rows.append({"name": short[name], **found})
         shares += [found["prevalence"]["high"], found["predicted_prevalence"]["high"]]
-    n_shown = len(rows)
     if len(rows) > _MOST_ROWS:
         # The largest difference that is sure comes first.
         rows.sort(key=lambda row: row["pd"]["low"] or 0, reverse=True)
-        n_shown = _FIRST_ROWS
-    first = {"rows": rows[:n_shown], "folded": rows[n_shown:]}
-    return {**context, **first, "end": _end_of_axis(shares)}
+    end = _end_of_axis(shares)
+    return {**context, "rows": rows, "group_head": group_head, "end": end}
+
+
+def _impact_context(summary: Summary) -> Summary:
+    """Return the tables of the first screen, and those that are folded away."""
+    shown: Summary = {}
+    folded: Summary = {}
+    room = _MOST_ROWS
+    for name, rows in summary["tables"].items():
+        rows = [row for row in rows if row["status"] != "unknown"]
+        if not shown or len(rows) <= room:
+            if len(rows) > _MOST_ROWS:
+                # Of many categories the lowest ratios come first.
+                rows.sort(key=lambda row: row["impact_ratio"] or 1)
+                folded[name] = rows[_FIRST_ROWS:]
+            shown[name] = rows[: _n_shown(rows)]
+            room -= len(rows)
+        else:
+            folded[name] = rows
+    return {"shown_tables": shown, "folded_tables": folded}
 
 
 _CONTEXTS: dict[str, Callable[[Summary], Summary]] = {
     "batch": _batch_context,
     "monitor": _monitor_context,
     "audit": _audit_context,
+    "ll144": _impact_context,
     "watch": watch_context,
 }
-
-
-def _to_act_on_first(
-    rows: list[Summary], *, always: bool = False
-) -> tuple[list[Summary], list[Summary]]:
-    """Return the rows of the first screen, and those that are folded away.
-
-    Many rows come in the order of what is to be done with them; few stay as they are,
-    unless they are ``always`` put in order.
-    """
-    many = len(rows) > _MOST_ROWS
-    if many or always:
-        rows = sorted(rows, key=lambda row: CODES.index(row["action"]["code"]))
-    if not many:
-        return rows, []
-    return rows[:_FIRST_ROWS], rows[_FIRST_ROWS:]
 
 
 def _end_of_axis(shares: list[float | None]) -> float:
@@ -318,6 +341,7 @@ def _templates() -> Any:
     }
     environment.globals |= {
         "words": _page,
+        "actions": _action,
         "texts": _page.TEXTS,
         "rates": _audit,
         "results": _results,

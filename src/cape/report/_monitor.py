@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cape._plot import ALARM, NOW, THEN, import_altair, share_domain
-from cape._wording._page import (
-    PICTURES,
-    Summary,
-    monitor_head,
-    monitor_text,
-    positive_label,
-    worst_column,
-)
+from cape._wording._page import PICTURES, Summary, positive_label, worst_column
 from cape.examination._action import CODES
 from cape.report._batch import columns_at_fault, worst_word
 from cape.report._model import stamped
@@ -27,7 +20,7 @@ if TYPE_CHECKING:
     from cape.files import MonitoredBatch
 
 _DRIFTED = ["fault", "drifted", "ignored"]
-_MOST_TICKS = 12
+_MOST_TICKS = 6
 
 # 2024-03, 2024_03_15 or 20240315, not in the middle of a longer number.
 _DATE = re.compile(
@@ -66,8 +59,8 @@ def monitor_summary(
     >>> group |= {"verdict": "consistent", "clear": True, "columns": []}
     >>> group["action"] = {"code": "use", "reason": "consistent", "labels": 0}
     >>> march = SimpleNamespace(name="march.csv", rows=90, groups=[group], pe=None)
-    >>> monitor_summary([march], level=0.95, provenance={})["verdict"]["head"]
-    'a moved in at least one batch.'
+    >>> monitor_summary([march], level=0.95, provenance={})["verdict"]["word"]
+    'consistent'
     """
     drifted = []
     entries = []
@@ -133,30 +126,19 @@ def _over_time(batches: Sequence[MonitoredBatch]) -> list[Summary]:
     return list(groups.values())
 
 
-def _words_of(batch: MonitoredBatch) -> dict[str, str]:
-    """Return the verdict of each group of a batch."""
-    return {record["group"]: record["verdict"] for record in batch.groups}
-
-
 def _word_of(batch: MonitoredBatch) -> str:
     """Return the gravest verdict of the groups of a batch."""
-    return worst_word(list(_words_of(batch).values()))
+    return worst_word([record["verdict"] for record in batch.groups])
 
 
 def _verdict(batches: Sequence[MonitoredBatch]) -> Summary:
-    """Say what has moved, and what else the tests found."""
-    # Sets, because a group counts once however often it moved.
-    moved = set()
+    """Return the gravest verdict, and the columns at fault."""
     columns: list[tuple[str, Summary]] = []
     for batch in batches:
         for record in batch.groups:
-            if record["moved"]:
-                moved.add(record["group"])
             columns += [(batch.name, column) for column in record["columns"]]
     return {
         "word": worst_word([_word_of(batch) for batch in batches]),
-        "head": monitor_head(moved),
-        "text": monitor_text([(batch.name, _words_of(batch)) for batch in batches]),
         "faults": columns_at_fault(columns, "batches"),
     }
 
@@ -247,7 +229,7 @@ def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
     )
     x = alt.X("batch:O", title=None, scale=alt.Scale(domain=labels), axis=axis)
     scale = alt.Scale(domain=domain)
-    y = alt.Y("estimate:Q", title=PICTURES["share axis"], scale=scale)
+    y = alt.Y("estimate:Q", title=None, scale=scale, axis=alt.Axis(tickCount=3))
     base = alt.Chart(frame)
     there = alt.Chart(frame.dropna(subset="estimate"))
     bars = there.mark_rule(strokeWidth=7, opacity=0.3, color=NOW)

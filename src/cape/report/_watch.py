@@ -17,6 +17,9 @@ from cape.report._pictures import picture
 if TYPE_CHECKING:
     from cape._watch import Watch
 
+_MOST_DRAWN = 2
+"""Groups in the picture: as many as fit beside the table."""
+
 
 def watch_summary(
     watch: Watch, *, provenance: Mapping[str, Any], command: str = ""
@@ -50,18 +53,19 @@ def watch_summary(
 
 def watch_context(summary: Summary) -> Summary:
     """Return what the template of the page shows."""
+    columns, rows = words.answers(summary)
     history = pd.DataFrame(summary["history"])
     pictures = []
     if len(history):
-        chart = _plot.watched(history, width=260)
+        first = [row[0] for row in rows[:_MOST_DRAWN]]
+        drawn = history[history["group"].isin(first)]
+        chart = _plot.watched(drawn, width=260)
         pictures.append(picture(words.HISTORY, words.HISTORY, chart, history))
-    columns, rows, decisions = words.answers(summary)
     return {
         "head": words.chance_text(summary),
-        "alarms": [words.alarm_text(alarm) for alarm in summary["alarms"]],
+        "alarms": words.alarm_texts(summary["alarms"]),
         "columns": columns,
         "rows": rows,
-        "decisions": decisions,
         "pictures": pictures,
         "watch": words,
     }

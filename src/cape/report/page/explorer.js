@@ -7,6 +7,7 @@
   const WHO = [["cape", "CAPE"], ["unadapted", "as trained"]];
   const COLUMNS = [["predicted", "predicts"], ["fpr", "FPR"], ["fnr", "FNR"], ["accuracy", "accuracy"], ["pd", "PD"]];
   const STEPS = 100;
+  const MOST = 8, FIRST = 5;
   const round = (x) => Math.round(x * 1e12);
 
   // THE RULE that picks a member, and the only place in this file that knows it: step 3 of Algorithm 1's prediction
@@ -116,14 +117,18 @@
     for (const [who] of WHO.slice().reverse()) { curves[who] = make("path", { class: who }); svg.append(curves[who]); }
     svg.append(here);
     for (const [who] of WHO) { dots[who] = make("circle", { class: who, r: 4 }); svg.append(dots[who]); }
-    const section = make("div", { class: "group", "data-group": String(place) },
-      make("h3", null, make("label", { for: id }, group.name)),
-      make("p", { class: "quiet" }, "share of positives; " + share(group.training) + " in training"),
-      make("div", { class: "slide" }, slider, shown),
+    const rates = make("details", null,
+      make("summary", { "aria-label": "Rates of " + group.name }, "Rates"),
       make("div", { class: "both" },
-        make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Rates of " + group.name },
+        make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of " + group.name },
           make("table", null, make("thead", null, head), make("tbody", null, ...body))),
         svg));
+    rates.open = place === 0;
+    const section = make("div", { class: "group", "data-group": String(place) },
+      make("div", { class: "slide" },
+        make("h2", null, make("label", { for: id }, group.name)),
+        make("small", null, share(group.training) + " in training"), slider, shown),
+      rates);
     const view = { group, slider, shown, cells, title, here, curves, dots, section, rho: group.now };
     slider.addEventListener("input", () => {
       view.rho = Number(slider.value);
@@ -152,7 +157,14 @@
   });
   const controls = make("div", { class: "controls" },
     make("label", { for: "curve" }, "Curves show "), select, reset);
-  root.append(controls, ...(views.length > 1 ? [total] : []), ...views.map((view) => view.section));
+  // Of many groups some are folded away, as on the other pages.
+  const sections = views.map((view) => view.section);
+  const folded = sections.length > MOST ? sections.splice(FIRST) : [];
+  root.append(controls, ...(views.length > 1 ? [total] : []), ...sections);
+  if (folded.length) {
+    const head = make("summary", null, make("h2", null, folded.length + " more groups"));
+    root.append(make("details", { class: "part", id: "more" }, head, ...folded));
+  }
 
   function update() {
     const what = select.value, rho = [], predicted = { cape: [], unadapted: [] };
