@@ -232,7 +232,7 @@ def test_an_adaptation_draws_its_numbers(adaptation):
     assert [row["group"] for row in rows] == ["0", "1"]
     assert [row["now"] for row in rows] == table["estimate"].tolist()
     assert [row["training"] for row in rows] == table["training_prevalence"].tolist()
-    assert "95 % intervals" in chart["title"]["text"]
+    assert "95% intervals" in chart["title"]["text"]
 
 
 def test_with_labels_the_diamond_is_what_was_estimated_without(fitted, batch):
@@ -445,7 +445,7 @@ def test_evidence_draws_the_scores_of_the_largest_groups(results):
     many = Evidence("x", dict.fromkeys(range(300), part))
     chart = many.plot().to_dict()
     assert len(chart["concat"]) == 8
-    assert chart["title"]["subtitle"] == ["The largest 8 of 300 groups are drawn."]
+    assert chart["title"]["subtitle"] == ["Only the largest 8 of 300 groups are shown."]
     assert len(read(many).rows) == 1 + MOST_ROWS
 
 

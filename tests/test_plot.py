@@ -107,13 +107,15 @@ def test_of_many_groups_the_first_or_the_largest_are_drawn_in_their_order():
     frame = audited(300)
     chart = _plot.audit(frame).to_dict()
     assert groups_drawn(chart) == [f"g{i}" for i in range(_plot.MOST_ROWS)]
-    assert chart["title"]["text"] == "The first 24 of 300 groups are drawn."
+    assert chart["title"]["text"] == "Only the first 24 of 300 groups are shown."
     frame["rows"] = np.arange(300)
     # An index of any kind does not matter.
     frame.index = [0] * 300
     chart = _plot.audit(frame, title="x").to_dict()
     assert groups_drawn(chart) == [f"g{i}" for i in range(276, 300)]
-    assert chart["title"]["subtitle"][-1] == "The largest 24 of 300 groups are drawn."
+    assert (
+        chart["title"]["subtitle"][-1] == "Only the largest 24 of 300 groups are shown."
+    )
 
 
 def test_names_that_nobody_sees_are_written_out():

@@ -278,7 +278,8 @@ def test_failed_conditions_are_on_the_page(cape, model, months, tmp_path):
     page = report.read_text()
     met = [line for line in out.splitlines() if line.startswith("fail-if")]
     assert code == 1
-    assert f"{len(met)} checks failed: " in page
+    assert "Failed: moved_clearly, pd&gt;0.0001" in page
+    assert f"Checks that failed ({len(met)})" in page
     assert "<li>pd&gt;0.0001: feb.csv, blue, 0." in page
     clearly = out.count("fail-if moved_clearly is met")
     assert page.count("<li>moved_clearly: ") == clearly > 0

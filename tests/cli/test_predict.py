@@ -104,9 +104,9 @@ def test_of_many_groups_those_to_act_on_come_first_and_the_rest_is_counted(
         key=["do_not_use", "label", "not_adapted", "use"].index,
     )
     assert code == 0 and "use" in gravest_first and gravest_first[0] != "use"
-    assert shown == [code.split("_")[0] for code in gravest_first[:12]]
-    assert "a · b" in out and "3 more groups: 3 use" in out
-    assert len(out.splitlines()) <= 12 + 13
+    assert shown == [code.split("_")[0] for code in gravest_first[:8]]
+    assert "a · b" in out and "7 more groups: " in out
+    assert len(out.splitlines()) < 20
     _, out, _ = cape("predict", model, new, "--verbose")
     assert len(read_rows(out, *names)) == 15
 

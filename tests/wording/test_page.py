@@ -132,7 +132,7 @@ def test_a_group_that_chance_explains_is_not_refuted(checks):
     [
         (True, "refuted", "The labels corrected the estimates for a"),
         (False, "confirmed", "The labels agree with the estimates to within 0.1"),
-        (False, None, "The labels can't tell whether the estimates are right"),
+        (False, None, "Too few labels to judge the estimates"),
     ],
 )
 def test_the_headline_of_labels(checks, decide, verdict, head):

@@ -240,7 +240,7 @@ def test_warnings_of_fit():
         "(12.5 of 90 rows): the intervals of these groups may not hold."
     )
     assert wording.scores_without_signal({"b": 0.512}) == (
-        "the scores do not tell the classes apart in 'b' (AUC 0.51): the 95 % interval "
+        "the scores do not tell the classes apart in 'b' (AUC 0.51): the 95% interval "
         "of the AUC is not above 0.5. The prevalence of such a group cannot be "
         "estimated from its scores."
     )

@@ -70,7 +70,7 @@ from cape._wording._terminal import (
         (
             "dropped",
             {"kind": "date", "columns": [("day", "holds dates")]},
-            "dropped dates, which in later files all come after training: 'day' (holds "
+            "dropped dates, which in later files are all after training: 'day' (holds "
             "dates).",
         ),
         (

@@ -122,7 +122,7 @@ GLOSSARY = [
 def rate_is_undefined(rate: str, groups: list[str]) -> str:
     """Warn of groups that are left out of a comparison."""
     return (
-        f"{rate} is undefined for groups without rows to compute it from, which are "
+        f"{rate} is undefined for groups with no rows to compute it from. They are "
         f"left out: {', '.join(groups)}."
     )
 
@@ -139,13 +139,15 @@ def audit_title(n_groups: int, level: float) -> str:
     """Return the line above an audit in a notebook."""
     return (
         f"Audit of {n_groups} groups, with {level_text(level)} intervals. "
-        '"positive" is the share by the labels.'
+        '"positive" is the share according to the labels.'
     )
 
 
 def shares_title(level: float) -> str:
     """Return the title of the picture of an audit."""
-    return f"Predicted positive and positive, with {level_text(level)} intervals"
+    return (
+        f"Predicted and actual share of positives, with {level_text(level)} intervals"
+    )
 
 
 def value_text(finding: Finding) -> str:

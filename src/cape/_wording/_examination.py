@@ -84,7 +84,7 @@ def moved_repr(moved: PrevalenceMoved) -> str:
 
 
 def _moved(has_moved: bool) -> str:
-    return "moved" if has_moved else "no clear move"
+    return "moved" if has_moved else "no clear change"
 
 
 NOT_SOUND = (
@@ -224,7 +224,7 @@ def frontier_repr(frontier: Frontier) -> str:
             f"{point.rule}: {frontier.criterion} {point.criterion:.3f}, "
             f"{frontier.value} {value:.3f}"
         )
-    head = f"{len(frontier.curve)} points, and each rule"
+    head = f"{len(frontier.curve)} points of a curve, and each rule"
     return _in_brackets("Frontier", lines, head)
 
 
@@ -241,7 +241,7 @@ def frontier_shown(frontier: Frontier) -> tuple[str, Table, list[str]]:
         row = {"rule": point.rule, frontier.criterion: point.criterion}
         rows.append({**row, frontier.value: value})
     title = (
-        f"What each rule leads to, with {level_text(frontier.level)} intervals for "
+        f"What each rule achieves, with {level_text(frontier.level)} intervals for "
         f"{frontier.value}"
     )
     note = f"table() lists all {len(frontier.curve)} points of the curve."

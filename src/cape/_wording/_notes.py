@@ -13,7 +13,7 @@ LEFT_EMPTY = (
     "Were rows with the other label left blank? If so, name it with --blank-means."
 )
 
-TOTAL_ADVICE = "Is it a total? Then delete that line."
+TOTAL_ADVICE = "If it is a total, delete that line."
 
 KINDS = {
     "number": "numbers",
@@ -78,7 +78,7 @@ _LOOKS = {
     ),
     "point": (
         "numbers with '.'",
-        "If the point marks decimals, pass --decimal '.'.",
+        "If the period marks decimals, pass --decimal '.'.",
     ),
     "thousands": ("numbers with thousands separators", "Leave the separators out."),
 }
@@ -93,7 +93,7 @@ _SUSPICIONS = {
     "row number": "row numbers, which mean nothing in another file",
     "tells the answer": "columns that give the answer away, perhaps because they were "
     "filled in after it was known",
-    "date": "dates, which in later files all come after training",
+    "date": "dates, which in later files are all after training",
     "identifier": "identifiers, which are new in every file",
 }
 

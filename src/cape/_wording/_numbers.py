@@ -151,11 +151,11 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> percent(0.5764), percent(0.0123), percent(0.00045), percent(float("nan"))
-    ('58 %', '1.2 %', '0.04 %', 'an unknown share')
+    ('58%', '1.2%', '0.04%', 'an unknown share')
     """
     if math.isnan(share):
         return "an unknown share"
-    return f"{points(share)} %"
+    return f"{points(share)}%"
 
 
 def share_text(share: float, digits: int = 3) -> str:
@@ -194,9 +194,9 @@ def level_text(level: float) -> str:
     Examples
     --------
     >>> level_text(0.95), level_text(0.995)
-    ('95 %', '99.5 %')
+    ('95%', '99.5%')
     """
-    return f"{100 * level:g} %"
+    return f"{100 * level:g}%"
 
 
 def p_value_text(value: float | None) -> str:

@@ -16,7 +16,6 @@ from cape._wording._numbers import (
     counted,
     first_of,
     joined,
-    level_text,
     p_value_text,
     points,
     rows_text,
@@ -40,7 +39,7 @@ EACH_BY_ITSELF = (
 PICTURES = {
     "share axis": "share of positives",
     "effect axis": "share of rows that do not fit",
-    "left out": "The {which} {most} of {n} {name}s are drawn.",
+    "left out": "Only the {which} {most} of {n} {name}s are shown.",
     # What the marks of each picture mean, line by line.
     "training": "ring: in training",
     "now": "dot: {}, with its interval",
@@ -98,13 +97,13 @@ CALL = "rows_to_label(clf, X, sensitive_features=groups)"
 
 TEXTS = {
     # Heads of columns, keys and captions
-    "then": "in training",
+    "then": "training",
     "now": "now",
     "called": "predicted positive",
-    "by labels": "by the labels",
+    "by labels": "by labels",
     "without labels": "without labels",
     "cannot tell": "can't tell",
-    "shares caption": "Share of positives, with {level} intervals",
+    "shares caption": "Share of positives, {level} intervals",
     "numbers": "The numbers",
     # Labels
     "checked": (
@@ -163,7 +162,7 @@ TEXTS = {
     "criteria caption": (
         "Between the two groups farthest apart, with {level} intervals"
     ),
-    "rules caption": "Expected share of right predictions, with {level} intervals",
+    "rules caption": "Expected share of correct predictions, with {level} intervals",
     "this aim": "this aim",
     "not compared": "Too little is known about {groups} to compare groups.",
     "rates": (
@@ -277,11 +276,6 @@ def interval(low: float | None, high: float | None) -> str:
     if low is None or high is None or low == high:
         return ""
     return f"{points(low)}\N{EN DASH}{points(high)}%"
-
-
-def level(value: float) -> str:
-    """Write a confidence level, as in "95%"."""
-    return level_text(value).replace(" ", "")
 
 
 def action_name(action: Summary) -> str:
@@ -490,7 +484,7 @@ def labels_head(labels: LabelChecks) -> str:
         verb = "corrected" if labels.decide else "contradict"
         return f"The labels {verb} the estimates for {names}"
     if verdicts == {None}:
-        return "The labels can't tell whether the estimates are right"
+        return "Too few labels to judge the estimates"
     if verdicts == {"confirmed"}:
         return "The labels agree with the estimates to within 0.1"
     apart = _far_apart(labels)
@@ -522,7 +516,9 @@ def compared_text(rates: Sequence[Summary]) -> str:
         if not rate["inside"]:
             outside.append(f"{RATE_NAMES[rate['metric']]} of {rate['group']}")
     inside = len(known) - len(outside)
-    text = f"{inside} of {counted(len(known), 'observed rate')} lie in the interval "
+    text = (
+        f"{inside} of {counted(len(known), 'observed rate')} fall within the interval "
+    )
     text += "expected before the labels were known"
     if not outside:
         return f"{text}."

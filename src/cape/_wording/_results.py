@@ -406,7 +406,7 @@ _COLUMN_HAPPENED = {
         "values are about {factor:,g} times those in training, where the median "
         "was {median:.4g}, as if the units had changed"
     ),
-    "type": "{share:.0%} have another type; training had {held}",
+    "type": "{share:.0%} have a different type; training had {held}",
     "missing": "{share:.0%} are missing, {expected:.0%} expected",
     "above": "{part} are {greater} than {end}, {expected:.0%} expected",
     "below": "{part} are {smaller} than {end}, {expected:.0%} expected",
@@ -509,7 +509,7 @@ def rates_are_unknown(groups: Sequence[Hashable], fewest_rows: int) -> str:
 
 def criterion_is_undefined(criterion: str, groups: Sequence[Hashable]) -> str:
     """Say for which groups a criterion of a rule is undefined."""
-    return f"{criterion} is undefined for {_named(groups)} and ignores it."
+    return f"{criterion} is undefined for {_named(groups)}, and ignores that."
 
 
 def bound_is_missed(criterion: str, measured: float, bound: float | None) -> str:
@@ -670,7 +670,7 @@ def scores_without_signal(aucs: Mapping[Hashable, float]) -> str:
     """Name groups whose AUC may be 1/2."""
     groups = [f"{group_name(group)!r} (AUC {auc:.2f})" for group, auc in aucs.items()]
     return (
-        f"the scores do not tell the classes apart in {', '.join(groups)}: the 95 % "
+        f"the scores do not tell the classes apart in {', '.join(groups)}: the 95% "
         "interval of the AUC is not above 0.5. The prevalence of such a group cannot "
         "be estimated from its scores."
     )

@@ -26,7 +26,14 @@ from cape._wording._audit import (
     unknown_category,
     why_no_pe,
 )
-from cape._wording._numbers import counted, listed, rows_text, short_names, shortened
+from cape._wording._numbers import (
+    counted,
+    level_text,
+    listed,
+    rows_text,
+    short_names,
+    shortened,
+)
 from cape._wording._page import moved_by
 from cape._wording._results import column_line, few_labels
 
@@ -91,17 +98,6 @@ def value_or_few(finding: Mapping[str, Any]) -> str:
     return number(finding["value"])
 
 
-def level_heading(level: float) -> str:
-    """Write a confidence level above a column.
-
-    Examples
-    --------
-    >>> level_heading(0.995)
-    '99.5%'
-    """
-    return f"{100 * level:g}%"
-
-
 def rule_text(rule: Mapping[str, Any]) -> str:
     """Write the name of a rule and the parameters that it has.
 
@@ -158,7 +154,7 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
         # Of yes and no it is the right one, of ja and nein the wrong one.
         yield (
             f"{positive!r} counts as positive because it comes after {negative!r} in "
-            "the alphabet; --positive chooses."
+            "the alphabet; --positive changes that."
         )
     if content["learner"] == "scores":
         yield "Nothing was trained: scores and decisions are those of the file."
@@ -166,7 +162,7 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
         yield f"learner: {content['learner']}"
     yield "AUC: how well the scores tell the classes apart, from 0.5 (not at all) to 1."
     if any(group["auc"] is None for group in content["groups"]):
-        yield "-: fewer than ten rows of a class; such groups borrow from the others."
+        yield "-: fewer than ten rows of a class; these groups borrow from the others."
 
 
 _SHOWN_SETTINGS = """
@@ -395,7 +391,7 @@ def _shares(
     return {
         "training": number(training),
         "now": number(group["estimate"]),
-        level_heading(level): interval(group["low"], group["high"]),
+        level_text(level): interval(group["low"], group["high"]),
         "predicted": number(group["predicted_prevalence"]),
     }
 
@@ -502,9 +498,9 @@ def rows_needed(
             line += [need["rows"], need["labels_needed"]]
             line.append(need["labels_needed_drawn_plainly"])
         lines.append(line)
-    title = f"For {level_heading(level)} intervals {width:g} wide"
+    title = f"For {level_text(level)} intervals {width:g} wide"
     yield TextTable(title, columns, lines)
-    yield "narrowest: no number of rows gives a narrower interval."
+    yield "narrowest: more rows cannot make the interval narrower than this."
     if of_file:
         yield (
             "labels needed: for rows drawn by cape sample --width. drawn plainly: for "
@@ -513,7 +509,7 @@ def rows_needed(
     if worst:
         yield (
             "Planned for the share of positives that needs the most rows; --prevalence "
-            "plans for another."
+            "plans for a different share."
         )
 
 
@@ -591,7 +587,7 @@ def monitored(summary: Mapping[str, Any], *, sample: str, verbose: bool) -> Bloc
 
 def _batches(summary: Mapping[str, Any]) -> Blocks:
     """Show a table for each group, with a row for each batch, and the verdict."""
-    level = level_heading(summary["level"])
+    level = level_text(summary["level"])
     columns = ["batch", "rows", "estimate", level, "moved", "PD <=", "verdict"]
     for group in summary["groups"]:
         rows = []
@@ -636,7 +632,7 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
             said.add(finding["metric"])
             yield Styled(_difference_text(finding, by_group, names), "warn")
     if not said:
-        yield Styled("No difference is more than chance.", "good")
+        yield Styled("No difference is beyond chance.", "good")
     shown = list(by_group)
     if len(shown) > MOST_GROUPS and not verbose:
         shown.sort(key=lambda name: -by_group[name]["pd"]["low"])
@@ -648,16 +644,16 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
         if verbose:
             cells.append(interval(found["pd"]["low"], found["pd"]["high"]))
         rows.append([names[name], found["accuracy"]["rows"], *cells])
-    level = [f"{level_heading(summary['level'])} of PD"] if verbose else []
+    level = [f"{level_text(summary['level'])} of PD"] if verbose else []
     yield TextTable("", [head, "rows", *ON_TERMINAL.values(), *level], rows)
     if len(shown) < len(by_group):
         yield f"{len(by_group) - len(shown)} more groups with a smaller PD (--verbose)."
     yield (
         f"Positive is {columns['positive']!r}, negative {columns['negative']!r}; "
-        "--positive chooses."
+        "--positive changes that."
     )
     if any(finding["why"] == "too few rows" for finding in content["groups"]):
-        yield "few: fewer than ten rows, too few to say."
+        yield "few: fewer than ten rows."
     yield from _proportional_equality(content, by_group, names)
 
 

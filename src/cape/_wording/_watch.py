@@ -29,7 +29,7 @@ _ALARMS = {
     "moved": "Share of positives moved by more than {}",
     "changed": "Share of positives changed",
     "broken": "Scores no longer fit any share of positives",
-    "parity": "Share decided positive differs by more than {}",
+    "parity": "Rates of positive decisions differ by more than {}",
     "fpr_gap": "False positive rates differ by more than {}",
     "fnr_gap": "False negative rates differ by more than {}",
     "pd": "Predicted share of positives is more than {} off",
@@ -38,7 +38,7 @@ _ALARMS = {
 YES = "YES"
 _ANSWERS = {True: YES, False: "no", None: "not tested"}
 
-LABEL = "Label 100 rows to be sure:"
+LABEL = "Label 100 rows:"
 HISTORY = "Share of positives (red: alarm)"
 PROMISE = (
     "The chance of any false alarm counts all looks, groups and questions together. "
@@ -52,8 +52,8 @@ _MEANINGS = {
     "moved": "Is the share of positives of a group more than {} from its reference?",
     "changed": "Has the share of positives of a group changed since the reference?",
     "broken": "Do the scores of a group no longer fit any share of positives?",
-    "parity": "Do two groups differ by more than {} in how often they are decided as "
-    "positive?",
+    "parity": "Do two groups differ by more than {} in how often they get a positive "
+    "decision?",
     "fpr_gap": "Do the false positive rates of two groups differ by more than {}?",
     "fnr_gap": "Do the false negative rates of two groups differ by more than {}?",
     "pd": "Is the predicted share of positives of a group more than {} off?",

@@ -335,6 +335,7 @@ def _templates() -> Any:
     }
     environment.filters |= {
         "cell": _cell,
+        "level": _numbers.level_text,
         "p_value": _numbers.p_value_text,
         "rows": _numbers.rows_text,
         "share": _page.share,

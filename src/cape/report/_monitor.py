@@ -248,7 +248,7 @@ def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
     )
     crosses = crosses.encode(x=x, y=y)
     layers = alt.layer(bars, training, line, dots, crosses)
-    return layers.properties(width=330, height=130)
+    return layers.properties(width=330, height=110)
 
 
 def batch_labels(names: Sequence[str]) -> list[str]:

@@ -57,7 +57,7 @@
     for (let i = 0; i < rho.length; i++) for (let j = 0; j < rho.length; j++) {
       if (i === j || rho[j] <= 0 || predicted[j] <= 0) continue;
       const pe = Math.abs(rho[i] / rho[j] - predicted[i] / predicted[j]);
-      if (worst === null || pe > worst.pe) worst = { pe: pe, i: i, j: j };
+      if (worst === null || pe > worst) worst = pe;
     }
     return worst;
   }
@@ -141,11 +141,10 @@
     ["fnr", "FNR"], ["accuracy", "accuracy"]].map(([what, name]) => make("option", { value: what }, name)));
   const names = { pd: "PD", predicted: "Predicted share", fpr: "FPR", fnr: "FNR", accuracy: "Accuracy" };
   const reset = make("button", { type: "button" }, "Back to the start");
-  const totals = {}, pairs = {};
+  const totals = {};
   const total = make("div", { class: "total", "aria-live": "polite" }, ...WHO.map(([who, name]) => {
     totals[who] = make("strong", { id: "pe-" + who });
-    pairs[who] = make("span", { class: "quiet" });
-    return make("div", { class: who }, "PE, " + name, totals[who], pairs[who]);
+    return make("div", { class: who }, "Largest PE, " + name, totals[who]);
   }));
   select.addEventListener("change", update);
   reset.addEventListener("click", () => {
@@ -189,8 +188,7 @@
     }
     for (const [who] of WHO) {
       const worst = worstPe(rho, predicted[who]);
-      totals[who].textContent = worst === null ? "undefined" : number(worst.pe);
-      pairs[who].textContent = worst === null ? "a group has no positives" : data.groups[worst.i].name + " to " + data.groups[worst.j].name;
+      totals[who].textContent = worst === null ? "undefined" : number(worst);
     }
   }
   update();
