@@ -221,16 +221,15 @@ class Watch(InNotebook):
     def _labelled(self, evidence: Evidence) -> dict[Group, Any]:
         """Return the rows whose label is known, if a question is about labels."""
         labelled = {}
+        asked = any(question.name in OF_LABELS for question in self.questions)
         for group, part in evidence.groups.items():
-            if part.labelled and set(part.labelled) != {PLAIN}:
-                asked = any(question.name in OF_LABELS for question in self.questions)
-                if asked:
-                    raise ValueError(
-                        "evidence must have labels of rows that were drawn plainly, "
-                        "got rows with an inclusion_probability."
-                    )
-            elif part.labelled:
+            if set(part.labelled) == {PLAIN}:
                 labelled[group] = part.labelled[PLAIN]
+            elif part.labelled and asked:
+                raise ValueError(
+                    "evidence must have labels of rows that were drawn plainly, "
+                    "got rows with an inclusion_probability."
+                )
         return labelled
 
     def _level(self, question: Question) -> float:

@@ -455,14 +455,13 @@ def audit_counts(
         audited.append(_AuditedGroup(group, confusion, rows, n_resamples, random))
     findings: list[Finding] = []
     for one in audited:
-        for rate in RATES:
-            findings.append(_finding_of_rate(rate, one, level))
-        findings.append(_finding_of_draws("pd", [one], level))
+        for metric in (*RATES, "pd"):
+            findings.append(_finding(metric, [one], level))
     between: list[Finding] = []
     if pairs:
         for pair in permutations(audited, 2):
             for metric in _BETWEEN:
-                between.append(_finding_of_draws(metric, pair, level))
+                between.append(_finding(metric, pair, level))
     return Audit(tuple(findings), tuple(between), level)
 
 
@@ -550,41 +549,29 @@ def _compute(
     return one[rate] - other[rate]
 
 
-def _finding_of_rate(rate: str, one: _AuditedGroup, level: float) -> Finding:
-    """A rate of a group with Wilson's interval."""
-    part, whole = RATES[rate]
-    low, high = wilson_interval(
-        getattr(one.confusion, part) * one.scale,
-        getattr(one.confusion, whole) * one.scale,
-        level,
-    )
-    estimate = Estimate(one.observed[rate], float(low), float(high))
-    return _finding(rate, [one], estimate, whole)
+def _finding(metric: str, groups: Sequence[_AuditedGroup], level: float) -> Finding:
+    """A metric of a group or of an ordered pair, with its interval.
 
-
-def _finding_of_draws(
-    metric: str, groups: Sequence[_AuditedGroup], level: float
-) -> Finding:
-    """A metric of a group or of an ordered pair, with the interval of its draws."""
-    lowest, highest = _BETWEEN.get(metric, (-1.0, 1.0))
-    estimate = estimate_of_draws(
-        _compute(metric, *[one.observed for one in groups]),
-        _compute(metric, *[one.draws for one in groups]),
-        level,
-        lowest=lowest,
-        highest=highest,
-        absolute=metric in ("pd", "pe"),
-    )
-    rate = metric.removesuffix("_difference")
-    denominator = RATES[rate][1] if rate in RATES else "total"
-    return _finding(metric, groups, estimate, denominator)
-
-
-def _finding(
-    metric: str, groups: Sequence[_AuditedGroup], estimate: Estimate, denominator: str
-) -> Finding:
-    """A finding, with the verdict whether it rests on enough rows."""
-    rows, worth = zip(*[one.rows_behind(denominator) for one in groups], strict=True)
+    Rates of a group have Wilson's interval, other metrics that of their draws.
+    """
+    part, whole = RATES.get(metric.removesuffix("_difference"), ("", "total"))
+    if metric in RATES:
+        (one,) = groups
+        successes = getattr(one.confusion, part) * one.scale
+        trials = getattr(one.confusion, whole) * one.scale
+        low, high = wilson_interval(successes, trials, level)
+        estimate = Estimate(one.observed[metric], float(low), float(high))
+    else:
+        lowest, highest = _BETWEEN.get(metric, (-1.0, 1.0))
+        estimate = estimate_of_draws(
+            _compute(metric, *[one.observed for one in groups]),
+            _compute(metric, *[one.draws for one in groups]),
+            level,
+            lowest=lowest,
+            highest=highest,
+            absolute=metric in ("pd", "pe"),
+        )
+    rows, worth = zip(*[one.rows_behind(whole) for one in groups], strict=True)
     # A comparison rests on the smaller of two numbers. A hundred rows of which one has
     # all the weight are worth one row. The sum of weights, and so the effective number,
     # may miss a whole number by rounding.
