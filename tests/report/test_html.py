@@ -116,7 +116,7 @@ def test_many_groups_are_folded_those_to_act_on_first(summaries):
     first, more = page.split('id="more"')[:2]
     shown = re.findall(r'<th scope="row">(g\d+)</th>', first)
     assert shown == ["g12", "g13", "g14", "g15", "g16"]
-    assert "15 more groups: 3 label, 12 use" in more
+    assert "15 more groups: 3 to label, 12 to use" in more
     folded = re.findall(r'<th scope="row">(g\d+)</th>', more.split("</details>")[0])
     assert sorted(shown + folded) == sorted(names)
 

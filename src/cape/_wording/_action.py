@@ -43,6 +43,14 @@ REASONS = {
 SAID_ABOVE = [("do_not_use", "fault"), ("use", "consistent"), ("use", "labels")]
 """What rows of a table leave out: broken columns and labels are named above it."""
 
+_COUNTED = {
+    "do_not_use": "not to use",
+    "label": "to label",
+    "not_adapted": "not adapted",
+    "use": "to use",
+}
+"""What to do with several groups or batches, behind their number."""
+
 
 def reason_text(code: str, reason: str, columns: Iterable[str]) -> str:
     """Say why a group has its action."""
@@ -58,8 +66,14 @@ def action_words(code: str, labels: int) -> str:
     --------
     >>> action_words("label", 97)
     'label 97 rows'
+    >>> action_words("not_adapted", 54)
+    'not adapted: label 54 rows'
     """
-    return ACTIONS[code].format(rows=rows_text(labels))
+    rows = rows_text(labels)
+    text = ACTIONS[code].format(rows=rows)
+    if code == "not_adapted" and labels:
+        return f"{text}: label {rows}"
+    return text
 
 
 def action_text(action: GroupAction) -> str:
@@ -74,14 +88,16 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
     Parameters
     ----------
     actions : sequence of mappings
-        The ``code`` and the ``labels`` of each group.
+        The ``code``, the ``labels`` and the ``columns`` to fix of each group.
 
     Examples
     --------
     >>> action_head([{"code": "label", "labels": 97}])
     'Label 97 rows first'
     >>> action_head([{"code": "label", "labels": 97}, {"code": "use", "labels": 0}])
-    'Use the predictions for 1 of 2 groups; for more, label 97 rows'
+    'Use the predictions for 1 of 2 groups; to use more, label 97 rows'
+    >>> action_head([{"code": "do_not_use", "labels": 0, "columns": ["age"]}])
+    'Do not use the predictions: fix `age` first'
     """
     codes = [action["code"] for action in actions]
     labels = sum(action["labels"] for action in actions)
@@ -92,9 +108,13 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
     if n_used:
         head = f"Use the predictions for {n_used} of {len(codes)} groups"
         only_faults = not labels and "not_adapted" not in codes
-        return head if only_faults else f"{head}; for more, {more}"
+        return head if only_faults else f"{head}; to use more, {more}"
     if "do_not_use" in codes:
-        return "Do not use the predictions"
+        broken = [
+            f"`{name}`" for action in actions for name in action.get("columns", [])
+        ]
+        first = listed(list(dict.fromkeys(broken)), _MOST_COLUMNS, "columns")
+        return "Do not use the predictions" + (f": fix {first} first" if broken else "")
     if "label" in codes:
         return f"Label {rows_text(labels)} first"
     return f"Not adapted: {more} first"
@@ -106,13 +126,13 @@ def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") 
     Examples
     --------
     >>> more_rows([{"code": "use"}, {"code": "label"}], "group")
-    '2 more groups: 1 label, 1 use'
+    '2 more groups: 1 to label, 1 to use'
     """
     codes = [action["code"] for action in actions]
     counts = []
     for code in MARKS:
         if code in codes:
-            counts.append(f"{codes.count(code)} {code.replace('_', ' ')}")
+            counts.append(f"{codes.count(code)} {_COUNTED[code]}")
     text = counted(len(actions), f"more {noun}", nouns and f"more {nouns}")
     return f"{text}: {', '.join(counts)}"
 

@@ -70,7 +70,11 @@ def meanings(questions: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def verdict(n_alarms: int) -> str:
     """Say how many alarms stand."""
-    return f"{counted(n_alarms, 'alarm')} raised" if n_alarms else "No alarm"
+    return (
+        f"{counted(n_alarms, 'alarm')} raised"
+        if n_alarms
+        else "No alarm: nothing to do"
+    )
 
 
 def head(summary: Mapping[str, Any]) -> str:
