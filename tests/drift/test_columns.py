@@ -302,7 +302,7 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
         ("height", PEOPLE["height"] * 1000, "values are about 1,000 times"),
         ("height", PEOPLE["height"] / 10, "values are about 0.1 times"),
         ("height", PEOPLE["height"] + 500, "all 600 values are greater than 1"),
-        ("height", ["tall"] * 90, "100% have another type; training had numbers"),
+        ("height", ["tall"] * 90, "100% have a different type; training had numbers"),
         ("height", [np.nan] * 40 + [170.0] * 60, "40% are missing, 0% expected"),
         (
             "sex",
@@ -316,7 +316,7 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
         (
             "nothing",
             [1] * 90,
-            "100% have another type; training had no values",
+            "100% have a different type; training had no values",
         ),
         ("name", [f"person {i}" for i in range(90)], "50% of the values changed"),
     ],

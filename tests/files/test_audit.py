@@ -149,7 +149,7 @@ def test_zero_or_one_alone_needs_not(count, frame, label, cell):
         ),
         ({}, {"positive": ["0", "1"]}, r"--positive names all values"),
         ({"y": None}, {}, r"no row has a label"),
-        ({"g": ["a"] * 299 + [None]}, {}, r"Is it a total\?"),
+        ({"g": ["a"] * 299 + [None]}, {}, r"If it is a total"),
         ({"g": ["a", None] * 150}, {}, r"150 of 300 rows have no value in 'g'"),
         (
             {"y": [1, None, 0] * 100},

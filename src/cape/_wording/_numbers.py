@@ -174,15 +174,15 @@ def points(share: float) -> str:
 
     Examples
     --------
-    >>> points(0.204), points(-0.034), points(0.0), points(1.0)
-    ('20', '−3.4', '0', '100')
+    >>> points(0.204), points(-0.034), points(0.0), points(1.0), points(0.0997)
+    ('20', '−3.4', '0', '100', '10')
     """
     size = 100 * abs(share)
     # Two digits that count: a share of .012 is no share of .01.
     digits = 2
-    if size >= 10 or size == 0:
+    if size >= 9.95 or size == 0:
         digits = 0
-    elif size >= 1:
+    elif size >= 0.995:
         digits = 1
     number = f"{100 * share:.{digits}f}"
     return number.replace("-", _MINUS)

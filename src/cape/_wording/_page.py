@@ -493,7 +493,10 @@ def labels_head(labels: LabelChecks) -> str:
         check = labels.groups[apart[0]]
         said = share(said_by_labels(check, decide=labels.decide))
         estimate = share(check.without_labels.value)
-        return f"The labels say {said}, not {estimate}, for {labels.names[apart[0]]}"
+        name = labels.names[apart[0]]
+        if labels.decide:
+            return f"The labels moved the share of {name} from {estimate} to {said}"
+        return f"The labels say {said}, not {estimate}, for {name}"
     return "The labels do not contradict the estimates"
 
 
