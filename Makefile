@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test test-slow docs test-browser test-oldest test-newest test-learners test-sql fuzz lint wheel bench results results-peers clean
+.PHONY: demo test test-slow docs test-browser test-oldest test-newest test-learners test-sql fuzz lint wheel bench trust results results-peers clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
@@ -83,10 +83,17 @@ wheel: $(STAMP)  ## dist/*.whl and dist/*.tar.gz; tries the wheel in an empty en
 	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls $(CURDIR)/dist/*.whl)[app]"
 	cd .venv-wheel && bin/cape demo
 
-bench: $(STAMP)  ## speed and memory as ratios; installs mlquantify if absent; make bench QUICK=--quick for a first look
+bench: $(STAMP)  ## speed and memory as ratios, docs/performance.md; 25 minutes on two quiet cores; make bench QUICK=--quick for a first look
 	@$(BIN)/python -c "import mlquantify" 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python benchmarks/speed.py $(QUICK)
+
+# error-parity asks for numpy below 2 and an old cvxpy, and runs without them.
+trust: $(STAMP)  ## how often intervals, tests and watches were right: docs/trust.md, rules_compared.md, watch_compared.md; 40 minutes; can be stopped and started again
+	@$(BIN)/python -c "import error_parity, oxonfair" 2>/dev/null || { \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]" && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "error-parity==0.3.12"; }
+	$(BIN)/python benchmarks/trust.py $(QUICK)
 
 AIF360 := Reweigh Meta-fair-sr Meta-fair-fdr CEOP-fpr CEOP-fnr CEOP-weighted ROC-spd ROC-aod ROC-eod
 # Cells run side by side: more threads in each would wait for each other.

@@ -1,7 +1,8 @@
-"""Time competitors as ratios.
+"""Time competitors as ratios, in processor time.
 
-Every round runs all competitors in turn, so that a slow minute of the machine hits all
-of them alike.
+Processor time does not count what else the machine does. The callers give one thread to
+libraries of linear algebra: how long several wait for each other depends on the machine
+more than on the code.
 """
 
 from __future__ import annotations
@@ -14,56 +15,70 @@ import numpy as np
 
 Work = Callable[[], object]
 
+TIGHT = 0.1
+"""Rounds end when all quartiles lie within this part of their median."""
+
+SLOW = 0.5
+"""Seconds a competitor from which on a first round is no warm-up, but counts."""
+
 
 def compare(
     competitors: dict[str, Work],
     *,
-    rounds: int,
-    baseline: str | None = None,
-    settle: float = 0.05,
+    rounds: tuple[int, int] = (3, 9),
+    seconds: float = 6.0,
+    clock: Callable[[], float] = time.process_time,
+    **facts: object,
 ) -> list[dict]:
     """Time competitors, interleaved.
 
     Parameters
     ----------
     competitors : dict from name to callable
-        Each is called without arguments.
-    rounds : int
-        How often each competitor is timed. With one round nothing is warmed up.
-    baseline : str, default=None
-        The competitor whose time is 1; None means the first.
-    settle : float, default=0.05
-        Seconds to wait before each measurement. Threads of the competitor before go to
-        sleep meanwhile; else they wait for more work, and burn a core while they do.
+        Each is called without arguments. The time of the first is 1.
+    rounds : (int, int), default=(3, 9)
+        The fewest and the most rounds.
+    seconds : float, default=6.0
+        After so long no round begins beyond the fewest.
+    clock : callable, optional
+        What returns the time in seconds; by default, processor time of this process.
+    **facts
+        Fields to put before each record.
 
     Returns
     -------
     list of dict
         One record for each competitor: its median seconds, and the median and the
-        quartiles of its ratio to the baseline within each round.
+        quartiles of its ratio to the first within each round.
     """
     names = list(competitors)
-    if baseline is None:
-        baseline = names[0]
-    if rounds > 1:
-        # Imports, caches and threads are warm before the first round.
-        for work in competitors.values():
-            work()
-    seconds: dict[str, list[float]] = {name: [] for name in names}
-    gc.collect()
-    for turn in range(rounds):
+    taken: dict[str, list[float]] = {name: [] for name in names}
+    fewest, most = rounds
+    begin = clock()
+    records: list[dict] = []
+    for turn in range(-1, most):
+        gc.collect()
+        if turn == 0 and clock() - begin < SLOW * len(names):
+            # Imports, caches and threads were cold in a round that was short.
+            taken = {name: [] for name in names}
         # Every other round is in reverse, so that nobody always follows the same one.
-        in_turn = names if turn % 2 == 0 else names[::-1]
-        for name in in_turn:
-            time.sleep(settle)
-            start = time.perf_counter()
+        for name in names if turn % 2 == 0 else names[::-1]:
+            start = clock()
             competitors[name]()
-            seconds[name].append(time.perf_counter() - start)
-    return [_record(name, seconds[name], seconds[baseline]) for name in names]
+            taken[name].append(clock() - start)
+        records = [
+            facts | _record(name, taken[name], taken[names[0]]) for name in names
+        ]
+        spreads = [(r["high"] - r["low"]) / r["ratio"] for r in records]
+        is_over = clock() - begin > seconds
+        done = len(taken[names[0]])
+        if done >= fewest and (is_over or (done >= 5 and max(spreads) < TIGHT)):
+            break
+    return records
 
 
-def _record(name: str, seconds: list[float], of_baseline: list[float]) -> dict:
-    ratios = np.array(seconds) / np.array(of_baseline)
+def _record(name: str, seconds: list[float], of_first: list[float]) -> dict:
+    ratios = np.array(seconds) / np.array(of_first)
     low, middle, high = np.quantile(ratios, [0.25, 0.5, 0.75])
     return {
         "what": name,

@@ -1,17 +1,12 @@
 """How good are estimates from a few labels? Simulated shifts, and real ones.
 
-Simulated batches have moved away from training in four ways; benchmarks/label_worlds.py
-draws them. Real ones are the shifts over time of `cape_paper`, whose labels are
-all known: some of them are drawn plainly, again and again.
-
-python benchmarks/labels.py --draws 2000 --repetitions 200
-python benchmarks/labels.py --draws 40 --repetitions 20
-python benchmarks/labels.py --write docs/trust.md
+Simulated batches have moved away from training in four ways; label_worlds.py draws
+them. Real ones are the shifts over time of `cape_paper`, whose labels are all known:
+some of them are drawn plainly, again and again.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from itertools import product
 from typing import NamedTuple
@@ -25,35 +20,27 @@ from label_worlds import (
     draw_plainly,
     draw_rows,
 )
-from study import grouped, markdown_table, read_options, replace_block, store, stored
+from study import Study, grouped, markdown_table, percent
 
 from cape import CapeClassifier
 from cape._labelled import cells_of_rows, predictions, proportion_interval, stratify
 from cape._labelled._sample import combine, estimate_with_labels
 from cape._prediction import batch_of, read_batch
-from cape_paper._problem import load_cases
+from cape_paper._problem import CASES, load_cases
 
-SIMULATED = ("shift", "auc", "prevalence", "drawing", "labels")
-REAL = ("case", "group", "labels")
 LEVEL = 0.95
 LABELS = (10, 25, 50, 100, 400)
 AUCS = (0.65, 0.85, 0.95)
 PREVALENCES = (0.03, 0.2, 0.5)
 BATCH_ROWS = 2000
-DRAWS_A_BATCH = 20
+DRAWS_A_BATCH = 5
+REPETITIONS = 500
 LABEL_FREE_ERROR = 0.02
 FEWEST_FOR_STRATA = 50
 """With fewer labels, `stratify` draws plainly."""
 
-
-class Outcome(NamedTuple):
-    """One draw of labels: the estimate, and as many labels alone, drawn plainly."""
-
-    inside: bool
-    width: float
-    width_alone: float
-    error: float
-    error_alone: float
+FIGURES = ("inside", "width", "width_alone", "error", "error_alone")
+"""Of one draw of labels; "alone" are as many labels by themselves, drawn plainly."""
 
 
 class Truth(NamedTuple):
@@ -73,7 +60,7 @@ def judge(sample, prediction, truth, share_alone):
     # Labels alone: an interval with the finite batch correction, at the true share.
     rows_alone = sample.n_labelled / (1 - sample.n_labelled / truth.rows)
     low_alone, high_alone = proportion_interval(truth.prevalence, rows_alone, LEVEL)
-    return Outcome(
+    return (
         low <= truth.prevalence <= high,
         high - low,
         high_alone - low_alone,
@@ -82,90 +69,65 @@ def judge(sample, prediction, truth, share_alone):
     )
 
 
-def summary(outcomes):
-    """Return the means over draws."""
-    means = np.mean(outcomes, axis=0)
-    fields = dict(zip(Outcome._fields, means, strict=True))
-    return {name: round(float(value), 5) for name, value in fields.items()}
-
-
 # Simulated shifts
 
 
-def simulate(draws):
-    """Return a record for every cell of the grid."""
-    records = []
-    for auc in AUCS:
-        score = Score.trained(np.random.default_rng(int(100 * auc)), auc)
-        for shift, prevalence in product(SHIFTS, PREVALENCES):
-            cells = simulate_shift(score, shift, prevalence, draws)
-            for (drawing, n), outcomes in cells.items():
-                record = {
-                    "shift": shift,
-                    "auc": auc,
-                    "prevalence": prevalence,
-                    "drawing": drawing,
-                    "labels": n,
-                    "draws": len(outcomes),
-                }
-                records.append(record | summary(outcomes))
-    return records
+def simulate_batch(seed, setting):
+    """Yield the outcomes of all drawings and numbers of labels in one batch."""
+    auc, shift, prevalence = (setting[name] for name in ("auc", "shift", "prevalence"))
+    score = Score.trained(np.random.default_rng(int(100 * auc)), auc)
+    fields = [seed, SHIFTS.index(shift), int(100 * prevalence), int(100 * auc)]
+    random = np.random.default_rng(fields)
+    batch = score.batch(random, shift, prevalence, BATCH_ROWS)
+    label_free = batch.label_free(random, shift)
+    prediction = batch.predictions(label_free)
+    truth = Truth(batch.prevalence, BATCH_ROWS, label_free, LABEL_FREE_ERROR)
+    for n in LABELS:
+        strata = None
+        if n >= FEWEST_FOR_STRATA:
+            strata = stratify(
+                score.model, batch.in_cells, n, label_free, batch.mean_score
+            )
+        for _ in range(DRAWS_A_BATCH):
+            sample = batch.sample(*draw_plainly(random, batch, n))
+            share = sample.positive_share
+            yield ("plain", n), judge(sample, prediction, truth, share)
+            if strata is None:
+                continue
+            drawn = draw_from_strata(random, batch, strata.starts, strata.drawn)
+            sample = batch.sample(*drawn)
+            yield ("stratified", n), judge(sample, prediction, truth, share)
 
 
-def simulate_shift(score, shift, prevalence, draws):
-    """Return the outcomes of all drawings and numbers of labels."""
-    random = np.random.default_rng([SHIFTS.index(shift), int(100 * prevalence)])
-    cells = defaultdict(list)
-    for _ in range(-(-draws // DRAWS_A_BATCH)):
-        batch = score.batch(random, shift, prevalence, BATCH_ROWS)
-        label_free = batch.label_free(random, shift)
-        prediction = batch.predictions(label_free)
-        truth = Truth(batch.prevalence, BATCH_ROWS, label_free, LABEL_FREE_ERROR)
-        for n in LABELS:
-            strata = None
-            if n >= FEWEST_FOR_STRATA:
-                strata = stratify(
-                    score.model, batch.in_cells, n, label_free, batch.mean_score
-                )
-            for _ in range(DRAWS_A_BATCH):
-                sample = batch.sample(*draw_plainly(random, batch, n))
-                share = sample.positive_share
-                cells["plain", n].append(judge(sample, prediction, truth, share))
-                if strata is None:
-                    continue
-                drawn = draw_from_strata(random, batch, strata.starts, strata.drawn)
-                sample = batch.sample(*drawn)
-                cells["stratified", n].append(judge(sample, prediction, truth, share))
-    return cells
+SIMULATED = Study(
+    "labels_simulated",
+    simulate_batch,
+    [
+        ({"shift": shift, "auc": auc, "prevalence": prevalence}, 100)
+        for shift, auc, prevalence in product(SHIFTS, AUCS, PREVALENCES)
+    ],
+    ("drawing", "labels"),
+    FIGURES,
+)
 
 
 # Real shifts
 
 
-def run_real(repetitions):
-    """Return a record for every group of every real shift, and number of labels."""
-    records = []
-    for problem in load_cases()[0]:
-        warnings.simplefilter("ignore")
-        clf = CapeClassifier(random_state=0)
+def real_case(seed, setting):
+    """Yield the outcomes of draws of labels in every group of a real shift."""
+    problems, _ = load_cases([setting["case"]])
+    for problem in problems:
+        clf = CapeClassifier(random_state=seed)
         X, y, z = problem.train
         clf.fit(X, y, sensitive_features=z)
         X, _, z = problem.test
         adaptation = clf.adapt(X, sensitive_features=z)
         for group, (cells, positive) in rows_of_groups(clf, problem).items():
-            adapted = adaptation.groups[group]
-            free = adapted.estimate
-            found = repeat(clf.model_of(group), cells, positive, free, repetitions)
-            for n, outcomes in found.items():
-                record = {
-                    "case": problem.name,
-                    "group": str(group),
-                    "labels": n,
-                    "draws": len(outcomes),
-                    "error_label_free": abs(free.value - float(positive.mean())),
-                }
-                records.append(record | summary(outcomes))
-    return records
+            free = adaptation.groups[group].estimate
+            off = abs(free.value - float(positive.mean()))
+            for n, outcome in repeat(clf.model_of(group), cells, positive, free):
+                yield (problem.name, str(group), n), (*outcome, off)
 
 
 def rows_of_groups(clf, problem):
@@ -186,7 +148,7 @@ def rows_of_groups(clf, problem):
     return groups
 
 
-def repeat(model, cells, positive, free, repetitions):
+def repeat(model, cells, positive, free):
     """Draw labels of one group again and again."""
     random = np.random.default_rng(1)
     in_cells = np.bincount(cells, minlength=len(model.edges) + 1)
@@ -194,16 +156,22 @@ def repeat(model, cells, positive, free, repetitions):
     truth = Truth(
         float(positive.mean()), len(positive), free.value, free.standard_error(LEVEL)
     )
-    outcomes = defaultdict(list)
     for n in LABELS:
         if n >= len(positive):
             continue
-        for _ in range(repetitions):
+        for _ in range(REPETITIONS):
             rows, weights = draw_rows(random, len(positive), n)
             sample = count_labelled(in_cells, cells, positive, rows, weights)
-            share = sample.positive_share
-            outcomes[n].append(judge(sample, prediction, truth, share))
-    return outcomes
+            yield n, judge(sample, prediction, truth, sample.positive_share)
+
+
+REAL = Study(
+    "labels_real",
+    real_case,
+    [({"case": case}, 1) for case in CASES],
+    ("problem", "group", "labels"),
+    (*FIGURES, "error_label_free"),
+)
 
 
 # Tables
@@ -213,31 +181,30 @@ def table_of_simulations(records):
     """Return a line for every shift, drawing and number of labels."""
     columns = ["shift", "drawing", "labels", "inside, mean", "lowest cell"]
     columns += ["highest cell", "width", "error", "error of labels alone"]
-    columns += ["worst cell, to labels alone", "draws a cell"]
+    columns += ["worst cell, to labels alone"]
     lines = []
     for (shift, drawing, n), cells in grouped(
         records, "shift", "drawing", "labels"
     ).items():
-        lines.append([shift, drawing, n, *figures(cells)])
+        lines.append([shift, drawing, n, *figures(cells, [[cell] for cell in cells])])
     return markdown_table(columns, lines)
 
 
 def table_of_labels_saved(records):
     """Return how many labels predictions and strata save, for the same width."""
-    lines = []
-    for (auc, shift), cells in grouped(records, "auc", "shift").items():
-        saved = []
-        for drawing, n in product(("plain", "stratified"), (100, 400)):
-            of_cell = [
-                cell
-                for cell in cells
-                if cell["drawing"] == drawing and cell["labels"] == n
-            ]
-            ratio = mean(of_cell, "width") / mean(of_cell, "width_alone")
-            saved.append(f"{1 - ratio**2:.0%}")
-        lines.append([auc, shift, *saved])
     columns = ["AUC", "shift"]
     columns += ["plain, 100 labels", "plain, 400", "stratified, 100", "stratified, 400"]
+    lines = []
+    for (auc, shift), cells in grouped(records, "auc", "shift").items():
+        by_drawing = grouped(cells, "drawing", "labels")
+        saved = []
+        for key in product(("plain", "stratified"), (100, 400)):
+            ratio = mean(by_drawing[key], "width") / mean(
+                by_drawing[key], "width_alone"
+            )
+            # Adding 0.0 makes no zero negative.
+            saved.append(percent(round(1 - ratio**2, 2) + 0.0, 0))
+        lines.append([auc, shift, *saved])
     return markdown_table(columns, lines)
 
 
@@ -245,55 +212,30 @@ def table_of_real_shifts(records):
     """Return a line for every number of labels."""
     columns = ["labels a group", "groups", "inside, mean", "lowest group"]
     columns += ["highest group", "width", "error", "error of labels alone"]
-    columns += ["worst data set, to labels alone", "draws a group"]
-    columns.append("error without labels")
+    columns += ["worst data set, to labels alone", "error without labels"]
     lines = []
     for (n,), cells in grouped(records, "labels").items():
-        line = [n, len(cells), *figures(cells, by="case")]
+        by_case = list(grouped(cells, "case").values())
+        line = [n, len(cells), *figures(cells, by_case)]
         lines.append([*line, f"{mean(cells, 'error_label_free'):.3f}"])
     return markdown_table(columns, lines)
 
 
-def figures(cells, by=None):
-    """Return coverage, width and errors of some cells, as text."""
+def figures(cells, parts):
+    """Return coverage, width and errors of some cells, and the worst of their parts."""
     inside = [cell["inside"] for cell in cells]
-    ratios = []
-    parts = grouped(cells, by).values() if by else [[cell] for cell in cells]
-    for part in parts:
-        ratios.append(mean(part, "error") / mean(part, "error_alone"))
+    ratios = [mean(part, "error") / mean(part, "error_alone") for part in parts]
     return [
-        f"{np.mean(inside):.1%}",
-        f"{min(inside):.1%}",
-        f"{max(inside):.1%}",
+        percent(np.mean(inside)),
+        percent(min(inside)),
+        percent(max(inside)),
         f"{mean(cells, 'width'):.3f}",
         f"{mean(cells, 'error'):.4f}",
         f"{mean(cells, 'error_alone'):.4f}",
         f"{max(ratios):.2f}",
-        min(cell["draws"] for cell in cells),
     ]
 
 
 def mean(records, name):
+    """Return the mean of a figure over records."""
     return float(np.mean([record[name] for record in records]))
-
-
-def main():
-    """Simulate and repeat, or write what was found into a page."""
-    options = read_options(__doc__, draws=2000, repetitions=200)
-    if options.write:
-        simulated = stored("labels_simulated")
-        page = options.write
-        replace_block(page, "labels", table_of_simulations(simulated))
-        replace_block(page, "labels saved", table_of_labels_saved(simulated))
-        replace_block(page, "labels, real", table_of_real_shifts(stored("labels_real")))
-        return
-    real = run_real(options.repetitions)
-    print(table_of_real_shifts(store("labels_real", real, REAL)))
-    simulated = simulate(options.draws)
-    store("labels_simulated", simulated, SIMULATED)
-    print(table_of_simulations(simulated))
-    print(table_of_labels_saved(simulated))
-
-
-if __name__ == "__main__":
-    main()

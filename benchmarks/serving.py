@@ -1,14 +1,12 @@
 """What a request costs a frozen model: processor time by kind of columns and learner.
 
-``python benchmarks/serving.py`` prints the table of docs/production.md. All kinds are
-asked in turn, so that a slow minute of the machine hits all of them alike.
+All kinds are asked in turn: a slow minute of the machine hits all of them alike.
 """
 
 from __future__ import annotations
 
 import gc
 import time
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,8 +14,9 @@ from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from study import grouped, markdown_table
 
-from cape import AdaptationWarning, CapeClassifier
+from cape import CapeClassifier
 
 NUMBERS = ["age", "income", "debt", "years"]
 TEXTS = ["city", "purpose"]
@@ -55,7 +54,8 @@ KINDS = {
 }
 
 
-def main() -> None:
+def serving_records():
+    """Return the milliseconds of a request of one row, and of 100 rows, by kind."""
     X, y = people(4000, 0)
     new, _ = people(2000, 1)
     frozen = {}
@@ -65,24 +65,28 @@ def main() -> None:
             learner, scores=scores, group_columns="group", random_state=0
         )
         clf.fit(X[used], y)
-        with warnings.catch_warnings(action="ignore", category=AdaptationWarning):
-            adaptation = clf.adapt(new[used])
-        frozen[name] = clf.freeze(adaptation), new[used]
+        frozen[name] = clf.freeze(clf.adapt(new[used])), new[used]
     times = {(name, size): [] for name in KINDS for size in SIZES}
     gc.collect()
     for turn in range(REQUESTS):
-        for (name, size), seconds in times.items():
+        for (name, size), taken in times.items():
             model, rows = frozen[name]
             request = rows[turn * 10 : turn * 10 + size]
             start = time.process_time()
             model.predict_proba(request)
-            seconds.append(time.process_time() - start)
-    print("| columns and learner | one row | 100 rows | a row of them |")
-    print("|---|---|---|---|")
-    for name in KINDS:
-        one, many = (1000 * float(np.median(times[name, size])) for size in SIZES)
-        print(f"| {name} | {one:.1f} ms | {many:.1f} ms | {many / 100:.2f} ms |")
+            taken.append(1000 * (time.process_time() - start))
+    for (name, size), taken in times.items():
+        low, middle, high = np.quantile(taken, [0.25, 0.5, 0.75])
+        figures = {"milliseconds": middle, "low": low, "high": high}
+        yield {"part": "serving", "what": name, "rows": size} | figures
 
 
-if __name__ == "__main__":
-    main()
+def serving_table(records):
+    """Return the table of docs/production.md: medians, and quartiles of one row."""
+    columns = ["columns and learner", "one row", "100 rows", "a row of them"]
+    lines = []
+    for (name,), (one, many) in grouped(records, "what").items():
+        single = f"{one['milliseconds']:.1f} ms ({one['low']:.1f}-{one['high']:.1f})"
+        hundred = many["milliseconds"]
+        lines.append([name, single, f"{hundred:.1f} ms", f"{hundred / 100:.2f} ms"])
+    return markdown_table(columns, lines)

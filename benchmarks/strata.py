@@ -4,25 +4,20 @@ Both draws have the same predictions, and widths of intervals fall with the root
 number of labels: the squared ratio of two widths says how many labels a draw needs. The
 strata of `rows_to_label` get labels by the deviations that the score predicts;
 "evenly" gives them labels in proportion to their rows, and "half way" is in between.
-
-python benchmarks/strata.py --draws 200
-python benchmarks/strata.py --write docs/a_hundred_labels.md
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from itertools import product
 
 import numpy as np
 from label_worlds import LabelledBatch, Score, draw_from_strata, draw_plainly
-from study import grouped, markdown_table, read_options, replace_block, store, stored
+from study import Study, grouped, markdown_table, percent
 
 from cape._labelled import stratify
 from cape._labelled._draw import largest_remainders
 from cape._labelled._sample import estimate_with_labels
 
-KEY = ("shift", "auc", "prevalence", "labels")
 AUCS = (0.65, 0.8, 0.9, 0.95)
 PREVALENCES = (0.02, 0.05, 0.2, 0.5)
 LABELS = (100, 400)
@@ -54,36 +49,33 @@ def draw_batch(score, random, shift, prevalence):
     return batch, batch.prevalence if is_right else batch.mean_score
 
 
-def simulate_cell(score, shift, prevalence, n, draws):
-    """Return the mean width of every draw, and how often intervals hold."""
-    random = np.random.default_rng(
-        [list(SHIFTS).index(shift), int(1000 * prevalence), n]
-    )
-    widths = defaultdict(list)
-    held = 0
-    for _ in range(draws // DRAWS_A_BATCH):
-        batch, label_free = draw_batch(score, random, shift, prevalence)
-        prediction = batch.predictions(label_free)
-        strata = stratify(score.model, batch.in_cells, n, label_free, batch.mean_score)
-        evenly = strata.rows * n / strata.rows.sum()
-        drawings = {
-            "by deviations": strata.drawn,
-            "half way": whole_numbers(strata, (strata.drawn + evenly) / 2),
-            "evenly": whole_numbers(strata, evenly),
-        }
-        for _ in range(DRAWS_A_BATCH):
-            drawn = {"plain": draw_plainly(random, batch, n)}
-            for name, numbers in drawings.items():
-                drawn[name] = draw_from_strata(random, batch, strata.starts, numbers)
-            for name, rows in drawn.items():
-                labels = estimate_with_labels(batch.sample(*rows), prediction)
-                low, high = labels.interval(LEVEL)
-                widths[name].append(high - low)
-                if name == "by deviations":
-                    held += low <= batch.prevalence <= high
-    means = {name: round(float(np.mean(values)), 5) for name, values in widths.items()}
-    n_draws = len(widths["plain"])
-    return {**means, "held": round(held / n_draws, 4), "draws": n_draws}
+def simulate_batch(seed, setting):
+    """Yield the width of every draw in one batch, and whether an interval holds."""
+    auc, n = setting["auc"], setting["labels"]
+    shift, prevalence = setting["shift"], setting["prevalence"]
+    score = Score.trained(np.random.default_rng(int(100 * auc)), auc)
+    fields = [seed, list(SHIFTS).index(shift), int(1000 * prevalence), int(100 * auc)]
+    random = np.random.default_rng([*fields, n])
+    batch, label_free = draw_batch(score, random, shift, prevalence)
+    prediction = batch.predictions(label_free)
+    strata = stratify(score.model, batch.in_cells, n, label_free, batch.mean_score)
+    evenly = strata.rows * n / strata.rows.sum()
+    drawings = {
+        "by deviations": strata.drawn,
+        "half way": whole_numbers(strata, (strata.drawn + evenly) / 2),
+        "evenly": whole_numbers(strata, evenly),
+    }
+    for _ in range(DRAWS_A_BATCH):
+        drawn = {"plain": draw_plainly(random, batch, n)}
+        for name, numbers in drawings.items():
+            drawn[name] = draw_from_strata(random, batch, strata.starts, numbers)
+        intervals = {}
+        for name, rows in drawn.items():
+            labels = estimate_with_labels(batch.sample(*rows), prediction)
+            intervals[name] = labels.interval(LEVEL)
+        widths = [high - low for low, high in intervals.values()]
+        low, high = intervals["by deviations"]
+        yield (), (*widths, low <= batch.prevalence <= high)
 
 
 def whole_numbers(strata, labels):
@@ -91,16 +83,19 @@ def whole_numbers(strata, labels):
     return largest_remainders(labels, strata.rows, int(strata.drawn.sum()), 2)
 
 
-def simulate(draws):
-    """Return a record for every cell."""
-    records = []
-    for auc in AUCS:
-        score = Score.trained(np.random.default_rng(int(100 * auc)), auc)
-        for shift, prevalence, n in product(SHIFTS, PREVALENCES, LABELS):
-            found = simulate_cell(score, shift, prevalence, n, draws)
-            record = dict(zip(KEY, (shift, auc, prevalence, n), strict=True))
-            records.append(record | found)
-    return records
+STUDY = Study(
+    "strata",
+    simulate_batch,
+    [
+        (
+            {"shift": shift, "auc": auc, "prevalence": prevalence, "labels": n},
+            500 // DRAWS_A_BATCH,
+        )
+        for auc, shift, prevalence, n in product(AUCS, SHIFTS, PREVALENCES, LABELS)
+    ],
+    (),
+    ("plain", *DRAWINGS, "held"),
+)
 
 
 def table_of(records):
@@ -113,20 +108,7 @@ def table_of(records):
             line.append(
                 f"{np.mean(needed):.2f} ({min(needed):.2f} to {max(needed):.2f})"
             )
-        line.append(f"{np.mean([cell['held'] for cell in cells]):.1%}")
+        line.append(percent(np.mean([cell["held"] for cell in cells])))
         lines.append(line)
     columns = ["what moved", *DRAWINGS, "inside, by deviations"]
     return markdown_table(columns, lines)
-
-
-def main():
-    """Simulate, or write what was found into a page."""
-    options = read_options(__doc__, draws=200)
-    if options.write:
-        replace_block(options.write, "strata", table_of(stored("strata")))
-        return
-    print(table_of(store("strata", simulate(options.draws), KEY)))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,77 @@
+"""Pages of measurements say what is stored, which was drawn often enough."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+import performance
+import study
+import trust
+import watch
+
+import rules
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def text_of(page):
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def stored(name):
+    content = json.loads(text_of(f"data/{name}.json"))
+    return content["about"], content["records"]
+
+
+def test_blocks_of_pages_have_the_stored_figures():
+    figures = {name: stored(name) for name in trust.STUDIES}
+    for name, text in trust.blocks(figures).items():
+        page = text_of(trust.PAGES.get(name, "trust.md"))
+        assert f"<!-- {name} -->\n\n{text}\n\n<!-- end of {name} -->" in page
+
+
+def test_pages_that_programs_write_whole_have_the_stored_figures():
+    assert text_of("rules_compared.md") == rules.page_text(*stored("rules"))
+    assert text_of("watch_compared.md") == watch.page_text(*stored("watch"))
+    assert text_of("performance.md") == performance.page_text(*stored("performance"))
+    assert performance.latencies(*stored("performance")) in text_of("production.md")
+
+
+@pytest.mark.parametrize("name", sorted(set(trust.STUDIES) - {"rules", "strata"}))
+def test_every_cell_has_500_draws(name):
+    _, records = stored(name)
+    assert min(record["draws"] for record in records) >= 500
+
+
+def test_all_pairs_and_200_batches_of_compas_were_tried_with_the_rules():
+    _, records = stored("rules")
+    batches = {(record["data"], record["draws"]) for record in records}
+    assert batches == {("pairs", 81), ("compas", 200)}
+
+
+def test_a_study_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
+    drawn = []
+
+    def work(seed, setting):
+        yield ("cell",), (float(seed),)
+
+    def settings(sizes):
+        return [({"size": size}, 3) for size in sizes]
+
+    def run(sizes):
+        simulated = study.Study("s", work, settings(sizes), ("name",), ("value",))
+        study.run(simulated, 1, folder=tmp_path)
+        drawn.append([record["size"] for record in study.load("s", tmp_path)[1]])
+
+    run([1])
+    (first,) = study.load("s", tmp_path)[1]
+    assert (first["value"], first["draws"]) == (1.0, 3)
+    run([2, 1])
+    run([2])
+    assert drawn == [[1], [2, 1], [2, 1]]
+    # Figures of other defaults are made anew.
+    monkeypatch.setattr(study, "defaults_hash", lambda: "others")
+    assert study.load("s", tmp_path)[1] == []
