@@ -1,4 +1,4 @@
-"""Level and power of the tests of scores and of columns, at 5 %.
+"""Level and power of the tests of scores and of columns, at 5%.
 
 The test of the scores is tried on the paper's generator, and on COMPAS: one half of the
 training year trains, and batches with other prevalences are drawn from the other half,

@@ -179,16 +179,23 @@ STUDY = Study(
 )
 
 
+TITLES = {
+    "learner": "**Default settings, two groups**",
+    "quantifier": (
+        "**Each quantifier by itself**, logistic regression, one group, without what "
+        "is known about shifts"
+    ),
+}
+
+
 def tables(records):
     """Return coverage in Markdown: the defaults, and each quantifier by itself."""
-    defaults = [record for record in records if record["scores"] == "auto"]
-    single = [record for record in records if record["scores"] != "auto"]
-    return (
-        "**Default settings, two groups**\n\n"
-        f"{table(defaults, 'learner')}\n\n"
-        "**Each quantifier by itself**, logistic regression, one group, without what "
-        f"is known about shifts\n\n{table(single, 'quantifier')}"
-    )
+    parts = []
+    for what, title in TITLES.items():
+        chosen = [r for r in records if (r["scores"] == "auto") == (what == "learner")]
+        if chosen:
+            parts += [title, table(chosen, what)]
+    return "\n\n".join(parts)
 
 
 def table(records, what):

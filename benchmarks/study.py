@@ -170,7 +170,7 @@ def caption(study: Study, about: Record, records: list[Record]) -> str:
         least = min(record["draws"] for record in records)
         error = 100 * np.sqrt(0.95 * 0.05 / least)
         sentences.append(
-            f"At least {least} draws a cell: a share of 95 % has a standard error of "
+            f"At least {least} draws a cell: a share of 95% has a standard error of "
             f"at most {error:.1f} points."
         )
     waiting = [s for s, _ in study.settings if not records_of(s, records)]
@@ -188,7 +188,7 @@ def setting_text(setting: Record) -> str:
 
 def percent(share: float, digits: int = 1) -> str:
     """Write a share as a percentage."""
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.{digits}f}%"
 
 
 def replace_block(page: Path, name: str, text: str) -> None:

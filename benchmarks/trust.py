@@ -97,9 +97,11 @@ def write_pages():
     stored = {name: load(name) for name in STUDIES}
     for block, text in blocks(stored).items():
         replace_block(DOCS / PAGES.get(block, "trust.md"), block, text)
-    for study in (rules, watch):
-        page = DOCS / f"{study.STUDY.name}_compared.md"
-        page.write_text(study.page_text(*stored[study.STUDY.name]), encoding="utf-8")
+    for module in (rules, watch):
+        about, records = stored[module.STUDY.name]
+        if records:
+            page = DOCS / f"{module.STUDY.name}_compared.md"
+            page.write_text(module.page_text(about, records), encoding="utf-8")
 
 
 def verdict(stored):
@@ -110,9 +112,14 @@ def verdict(stored):
         if records:
             sentences.append(f"- {sentence(records)}")
     sentences.append(
-        "- **Rules and watch** have pages of their own: [beside other "
-        "libraries](rules_compared.md), [beside repeated tests](watch_compared.md)."
+        "- **The watch** has a page of its own: [beside repeated "
+        "tests](watch_compared.md)."
     )
+    if stored["rules"][1]:
+        sentences.append(
+            "- **The rules** have a page of their own: [beside other "
+            "libraries](rules_compared.md)."
+        )
     return "\n".join(sentences)
 
 
@@ -120,7 +127,7 @@ def on_coverage(records):
     """Say how often intervals held."""
     default = [r["inside"] for r in records if r["scores"] == "auto"]
     return (
-        f"**Intervals of prevalences**, nominally 95 %, held the truth in "
+        f"**Intervals of prevalences**, nominally 95%, held the truth in "
         f"{share_range(default)} of the draws in the {len(default)} cells of the "
         f"default settings ({percent(np.mean(default))} on average), where the shift "
         "is a prior shift."
@@ -133,7 +140,7 @@ def on_scores(records):
     sound = [r["rejected"] for r in quiet if not is_unsound(r)]
     unsound = [r["rejected"] for r in quiet if is_unsound(r)]
     text = (
-        f"**The test of the scores**, at 5 %, rejected {share_range(sound)} of pure "
+        f"**The test of the scores**, at 5%, rejected {share_range(sound)} of pure "
         "prior shifts where it is sound"
     )
     if unsound:
@@ -154,10 +161,10 @@ def on_labels(records):
     """Say what a hundred labels are worth."""
     real = [r for r in records if r["labels"] == 100]
     return (
-        f"**A hundred labels** a group, on real shifts: the interval held the truth in "
-        f"{percent(labels.mean(real, 'inside'))} of the draws "
-        f"({share_range([r['inside'] for r in real])} by group), and the error was "
-        f"{labels.mean(real, 'error'):.3f}, against "
+        f"**A hundred labels** a group, in {len(real)} groups of real shifts: the "
+        f"interval held the truth in {percent(labels.mean(real, 'inside'))} of the "
+        f"draws ({share_range([r['inside'] for r in real])} by group), and the error "
+        f"was {labels.mean(real, 'error'):.3f}, against "
         f"{labels.mean(real, 'error_alone'):.3f} of labels alone and "
         f"{labels.mean(real, 'error_label_free'):.3f} without labels."
     )
@@ -167,7 +174,7 @@ def on_rates(records):
     """Say how often expected rates held."""
     rates = [r["inside"] for r in records]
     return (
-        f"**Expected rates** were inside their 95 % intervals in {share_range(rates)} "
+        f"**Expected rates** were inside their 95% intervals in {share_range(rates)} "
         f"of the draws ({percent(np.mean(rates))} on average)."
     )
 
@@ -188,7 +195,7 @@ def is_unsound(record):
 
 def share_range(values):
     """Write the smallest and the greatest of some shares."""
-    return f"{100 * min(values):.1f} to {100 * max(values):.1f} %"
+    return f"{100 * min(values):.1f} to {100 * max(values):.1f}%"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """How often a watch raises a false alarm, and how late a true one.
 
 120 looks of 200 rows, and 2,000 looks of one row. Scores of two classes lie 1.2
-standard deviations apart, 30 % are positive. Many watches run at once, through the
-functions that serve one. They are compared with a test at every look, at 5 % and after
+standard deviations apart, 30% are positive. Many watches run at once, through the
+functions that serve one. They are compared with a test at every look, at 5% and after
 Bonferroni.
 """
 
@@ -31,9 +31,9 @@ PAGE = """# The watch beside repeated tests
 {verdict}
 
 [`cape watch`](watching.md) asks its questions at every look. Here each question is
-asked by itself, at 5 %, of one group: scores of two classes lie 1.2 standard deviations
-apart, and 30 % of the rows are positive. It is compared with what most people do: test
-the rows of each look by themselves, at 5 % every time, or at 5 % divided by the number
+asked by itself, at 5%, of one group: scores of two classes lie 1.2 standard deviations
+apart, and 30% of the rows are positive. It is compared with what most people do: test
+the rows of each look by themselves, at 5% every time, or at 5% divided by the number
 of looks (Bonferroni), which has to be known before the first look.
 
 {caption}
@@ -207,7 +207,8 @@ STUDY = Study(
 def false_alarms(records):
     """Return the share of watches with a false alarm."""
     names = [*QUESTIONS, *ONCE]
-    columns = ["looks", "rows a look", "reference", *names, "watches"]
+    titles = [name.replace(" %", "%") for name in names]
+    columns = ["looks", "rows a look", "reference", *titles, "watches"]
     lines = []
     quiet = [record for record in records if record["shift"] == 0]
     for key, cells in grouped(quiet, "looks", "rows", "reference").items():
