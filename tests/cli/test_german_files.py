@@ -85,4 +85,4 @@ def test_every_command_takes_the_options(trained, cape, refused, tmp_path):
     plain = ("predict", "m.cape", "plain.csv")
     refused(*plain, says=["line 2", "expected numbers", "(--decimal .)"])
     code, _, err = cape(*plain, "--decimal", ".")
-    assert code == 0 and "is separated by a comma" in err
+    assert code == 0 and "uses a comma as the separator" in err

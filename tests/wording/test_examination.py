@@ -9,7 +9,7 @@ from cape._wording._examination import suspicion_text
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        (("counts",), "counts the rows"),
+        (("counts",), "goes up by one in each row"),
         (("auc", 0.98765), "has an AUC of 0.988 on its own"),
         (
             ("all positive", 1200, "with a value"),
@@ -17,14 +17,20 @@ from cape._wording._examination import suspicion_text
         ),
         (("all positive", 70, "with", "yes"), "all 70 rows with 'yes' are positive"),
         (("dates",), "holds dates"),
-        (("text as dates", "%Y-%m"), "text that reads as dates (%Y-%m)"),
-        (("numbers as dates", "%Y%m"), "numbers that read as dates (%Y%m)"),
-        (("since 1970", "seconds"), "numbers that read as dates (seconds since 1970)"),
-        (("differ", 991, 1000), "991 of 1,000 values differ"),
-        (("in order", 900, "increase", 1.0), "all 900 values differ and increase"),
+        (("text as dates", "%Y-%m"), "text that looks like dates (%Y-%m)"),
+        (("numbers as dates", "%Y%m"), "numbers that look like dates (%Y%m)"),
+        (
+            ("since 1970", "seconds"),
+            "numbers that look like dates (seconds since 1970)",
+        ),
+        (("differ", 991, 1000), "991 of 1,000 values are distinct"),
+        (
+            ("in order", 900, "increase", 1.0),
+            "all 900 values are distinct and increase",
+        ),
         (
             ("in order", 900, "decrease", 0.9978),
-            "all 900 values differ and decrease in 99.8% of the rows",
+            "all 900 values are distinct and decrease in 99.8% of the rows",
         ),
     ],
 )
@@ -39,7 +45,7 @@ def seen(fitted, batch):
 
 def test_first_lines_of_what_print_shows(seen):
     texts = {
-        "Examination of 200 rows, intervals at 95%": seen,
+        "Examination of 200 rows, with 95% intervals": seen,
         "PrevalenceMoved(": seen.moved,
         "PriorShiftTest(": seen.prior_shift,
         "ColumnShift(": seen.columns,

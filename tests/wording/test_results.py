@@ -49,9 +49,9 @@ USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
         ),
         (
             {"rows": 46, "estimate": 1.0, "p_value": 1e-5},
-            "labels not used: all 46 are positive, a chance of less than 1 in 1,000 if "
-            "the label-free estimate is right. Were rows with the other label left "
-            "blank? If not, label more until both labels occur",
+            "labels not used: all 46 are positive, which has a chance of less than 1 "
+            "in 1,000 if the label-free estimate is right. Were rows with the other "
+            "label left blank? If not, label more rows until both labels occur",
         ),
         (
             {"rows": 0},
@@ -296,7 +296,7 @@ VERDICTS = [
         {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
         {"rows_needed": float("inf"), "auc": 0.55},
         "the scores (AUC 0.55) do not reveal the prevalence, however many rows there "
-        "are; label some",
+        "are; label some rows",
     ),
     (
         {"verdict": "fault"},

@@ -38,7 +38,8 @@ from cape._wording._terminal import (
         (
             "converted",
             {"column": "f", "here": "text", "training": "flag"},
-            "column 'f' holds text here but true or false in training: converted.",
+            "column 'f' holds text here but held true or false in training. It was "
+            "converted.",
         ),
         (
             "respelled",
@@ -56,21 +57,21 @@ from cape._wording._terminal import (
         (
             "looks_like",
             {"look": "comma", "example": "1,5", "columns": list("abcdefg")},
-            "read as text, but looks like numbers with ',', such as '1,5': 'a', 'b', "
-            "'c', 'd', 'e' and 2 more. If the comma marks decimals, pass --decimal "
-            "','.",
+            "'a', 'b', 'c', 'd', 'e' and 2 more: read as text, but the values look "
+            "like numbers with ',', such as '1,5'. If the comma marks decimals, pass "
+            "--decimal ','.",
         ),
         (
             "suspicious",
-            {"kind": "row number", "columns": [("row", "counts the rows")]},
-            "row numbers, which mean nothing in another file: 'row' (counts the rows). "
-            "Leave out a column with --drop, or all suspicious ones with "
+            {"kind": "row number", "columns": [("row", "goes up by one in each row")]},
+            "row numbers, which mean nothing in another file: 'row' (goes up by one in "
+            "each row). Leave out a column with --drop, or all suspicious ones with "
             "--drop-suspicious.",
         ),
         (
             "dropped",
             {"kind": "date", "columns": [("day", "holds dates")]},
-            "dropped dates, which in later files are all after training: 'day' (holds "
+            "dropped dates, which in later files all come after training: 'day' (holds "
             "dates).",
         ),
         (

@@ -117,7 +117,7 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
         return "Do not use the predictions" + (f": fix {first} first" if broken else "")
     if "label" in codes:
         return f"Label {rows_text(labels)} first"
-    return f"Not adapted: {more} first"
+    return f"Predictions not adapted; {more} first"
 
 
 def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") -> str:

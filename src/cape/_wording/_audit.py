@@ -73,7 +73,10 @@ GLOSSARY = [
         "One of the two labels, named at the top of this page. Positive does not mean "
         "good: it may mean that a loan is repaid, or that a crime is expected.",
     ),
-    ("true share", "Share of a group's rows whose label is positive; its prevalence."),
+    (
+        "true share",
+        "Share of a group's rows whose label is positive. Also called prevalence.",
+    ),
     ("predicted share", "Share of a group's rows that are predicted positive."),
     (
         "FPR",
@@ -108,8 +111,8 @@ GLOSSARY = [
     ),
     (
         "interval",
-        "Where the value may lie if the rows are a sample of many more. Fewer rows "
-        "make it wider. It does not allow for wrong labels.",
+        "Where the value may lie if the rows are a sample from a larger population. "
+        "Fewer rows make it wider. It does not allow for wrong labels.",
     ),
     (
         "too few rows",

@@ -324,8 +324,8 @@ def examination_repr(examination: Examination) -> str:
     if not examination.adaptation.groups:
         return "Examination(no rows)"
     # Lines of at most 88 characters, because a terminal would break longer ones.
-    head = f"Examination of {examination.rows} rows, intervals at "
-    lines = [f"{head}{examination.level:.0%}"]
+    level = level_text(examination.level)
+    lines = [f"Examination of {examination.rows} rows, with {level} intervals"]
     action = examination.action
     actions = action.to_dict()["groups"]
     lines.append(f"{action_head(actions)}.")
@@ -419,7 +419,7 @@ def suspicion_text(code: str, *numbers: Any) -> str:
     Examples
     --------
     >>> suspicion_text("differ", 500, 500, 1998.0)
-    'all 500 values differ, out of 1,998 possible'
+    'all 500 values are distinct, out of 1,998 possible'
     >>> suspicion_text("all positive", 1200, "with", 3.0)
     'all 1,200 rows with 3 are positive'
     """
@@ -428,7 +428,7 @@ def suspicion_text(code: str, *numbers: Any) -> str:
     if code == "in order":
         n, direction, share = numbers
         how_often = "" if share == 1 else f" in {share:.1%} of the rows"
-        return f"all {n:,} values differ and {direction}{how_often}"
+        return f"all {n:,} values are distinct and {direction}{how_often}"
     if code == "all positive":
         n, which, *level = numbers
         words = " ".join([which, *map(_level_name, level)])
@@ -437,19 +437,19 @@ def suspicion_text(code: str, *numbers: Any) -> str:
 
 
 _SUSPICIONS: Mapping[str, str] = {
-    "counts": "counts the rows",
+    "counts": "goes up by one in each row",
     "auc": "has an AUC of {:.3f} on its own",
     "dates": "holds dates",
-    "text as dates": "text that reads as dates ({})",
-    "numbers as dates": "numbers that read as dates ({})",
-    "since 1970": "numbers that read as dates ({} since 1970)",
+    "text as dates": "text that looks like dates ({})",
+    "numbers as dates": "numbers that look like dates ({})",
+    "since 1970": "numbers that look like dates ({} since 1970)",
 }
 
 
 def _differ(n_distinct: int, n: int, n_possible: float | None = None) -> str:
-    differ = f"{n_distinct:,} of {n:,} values differ"
+    differ = f"{n_distinct:,} of {n:,} values are distinct"
     if n_distinct == n:
-        differ = f"all {n:,} values differ"
+        differ = f"all {n:,} values are distinct"
     if n_possible is None:
         return differ
     return f"{differ}, out of {n_possible:,.0f} possible"

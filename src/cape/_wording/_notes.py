@@ -10,7 +10,7 @@ from cape._wording._numbers import quoted
 _MOST_NAMES = 5
 
 LEFT_EMPTY = (
-    "Were rows with the other label left blank? If so, name it with --blank-means."
+    "Were rows with the other label left blank? If so, pass it as --blank-means."
 )
 
 TOTAL_ADVICE = "If it is a total, delete that line."
@@ -25,8 +25,8 @@ KINDS = {
 
 _NOTES = {
     "columns_not_used": "{n} {columns} not used by the model: {names}.",
-    "converted": "column {column!r} holds {here} here but {training} in training: "
-    "converted.",
+    "converted": "column {column!r} holds {here} here but held {training} in "
+    "training. It was converted.",
     "respelled": "group column {column!r}: {value} is read as {read_as}, the same "
     "group.",
     "training_file": "{path} is the file that the model was trained on: predictions "
@@ -41,8 +41,8 @@ _NOTES = {
     "never_predicted": "--map: {value!r} never occurs in {column!r}.",
     "sampled": "trained on a sample of {n} of {rows} rows, at most {most} per "
     "group and label.",
-    "looks_like": "read as text, but looks like {look}, such as {example!r}: {names}. "
-    "{advice}",
+    "looks_like": "{names}: read as text, but the values look like {look}, such as "
+    "{example!r}. {advice}",
     "suspicious": "{kind}: {columns}. Leave out a column with --drop, or all "
     "suspicious ones with --drop-suspicious.",
     "dropped": "dropped {kind}: {columns}.",
@@ -61,7 +61,7 @@ _NOTES = {
     "against_rest": "positive: {positive}; negative: the rest ({rest}).",
     "unseen_label": "label column {column!r}: {value!r} was not in training and "
     "counts as {negative!r}.",
-    "separator": "{path} is separated by {separator}, and was read that way.",
+    "separator": "{path} uses {separator} as the separator and was read that way.",
     "missing_in_parts": "column {column!r} is missing from {n} of {parts} files of "
     "{path}; its values count as missing there.",
     "constant": "dropped columns with a single value: {names}.",
@@ -93,7 +93,7 @@ _SUSPICIONS = {
     "row number": "row numbers, which mean nothing in another file",
     "tells the answer": "columns that give the answer away, perhaps because they were "
     "filled in after it was known",
-    "date": "dates, which in later files are all after training",
+    "date": "dates, which in later files all come after training",
     "identifier": "identifiers, which are new in every file",
 }
 

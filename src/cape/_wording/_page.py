@@ -86,7 +86,7 @@ _ASKED = {
     "predictive_equality": "equal false positive rates",
     "equalized_odds": "equal true and false positive rates",
     "accuracy": "as few errors as possible",
-    "constrained": "few errors within bounds",
+    "constrained": "as few errors as the bounds allow",
     "unchanged": "decisions as they are",
 }
 """What each rule aims at."""
@@ -138,7 +138,7 @@ TEXTS = {
     "more histograms": "The {n} smaller groups are in the JSON of this report.",
     # Columns
     "columns caption": (
-        "The largest change first. Effect: share of rows that would have to change. "
+        "Largest change first. Effect: share of rows that would have to change to fit. "
         "P-values are adjusted for all columns and groups"
     ),
     "columns agree": (
@@ -157,7 +157,7 @@ TEXTS = {
     "not known": "too little is known",
     "given up": (
         "Groups with different shares of positives cannot be equal by every measure at "
-        "once. 0 means equal for differences and PE, 1 for the ratio."
+        "once. For differences and PE, 0 means equal; for the ratio, 1 does."
     ),
     "criteria caption": (
         "Between the two groups farthest apart, with {level} intervals"
@@ -393,7 +393,7 @@ def monitor_action(batches: Sequence[Summary]) -> str:
     number = counted(len(batches), "batch", "batches")
     n = sum(batch["action"]["code"] != "use" for batch in batches)
     if not n:
-        return f"Use the predictions of {number}"
+        return f"Use the predictions for {number}"
     return f"{n} of {number} {'needs' if n == 1 else 'need'} action"
 
 

@@ -60,7 +60,7 @@ def what_is_called(adapted: GroupAdaptation) -> str:
     member = f"member for {adapted.made_for:.3f}"
     if math.isnan(adapted.made_for):
         member = "decisions as made"
-    return f"predicts {adapted.predicted_prevalence:.3f} ({member})"
+    return f"predicted share {adapted.predicted_prevalence:.3f} ({member})"
 
 
 def from_others(adapted: GroupAdaptation) -> str:
@@ -73,8 +73,8 @@ def from_others(adapted: GroupAdaptation) -> str:
 def few_labels(drawn: int, groups: int, enough: int) -> str:
     """Say that labels are few for so many groups, and how many would do."""
     return (
-        f"{drawn:,} labels are few for {counted(groups, 'group')}; {enough:,} would "
-        f"give each share to within about {USEFUL_WIDTH / 2:.2f}"
+        f"{drawn:,} labels are not many for {counted(groups, 'group')}; {enough:,} "
+        f"would give each share to within about {USEFUL_WIDTH / 2:.2f}"
     )
 
 
@@ -117,10 +117,10 @@ def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
     if are_of_one_class(adapted):
         label = "positive" if labels.estimate == 1 else "negative"
         return (
-            f"labels not used: all {labels.rows:,} are {label}, a chance of less than "
-            f"1 in {1 / ONE_CLASS:,.0f} if the label-free estimate is right. Were rows "
-            "with the other label left blank? If not, label more until both labels "
-            "occur"
+            f"labels not used: all {labels.rows:,} are {label}, which has a chance of "
+            f"less than 1 in {1 / ONE_CLASS:,.0f} if the label-free estimate is right. "
+            "Were rows with the other label left blank? If not, label more rows until "
+            "both labels occur"
         )
     return (
         "labels not used: the labelled rows are not a random sample of the batch "
@@ -215,7 +215,7 @@ def verdict_text(
         if math.isinf(rows_needed):
             return (
                 f"the scores{scores} do not reveal the prevalence{without}, however "
-                "many rows there are; label some"
+                "many rows there are; label some rows"
             )
         enough = ""
         if rows_needed > adapted.rows:
@@ -366,7 +366,7 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
             continue
         adapted = adaptation.groups[group]
         held = adapted.held_back
-        kept = "kept" if held == 0 else f"{held:.0%} from what was known before"
+        kept = "unchanged" if held == 0 else f"held back by {held:.0%}"
         name = estimate_name(adapted).removeprefix("the ")
         listed.append(f"{names[group]!r} ({name} {kept})")
         columns.update(dict.fromkeys(column.name for column in drift.moved_columns))
@@ -502,14 +502,14 @@ def rates_are_unknown(groups: Sequence[Hashable], fewest_rows: int) -> str:
     """Say by what the members of groups were picked whose error rates are unknown."""
     return (
         f"the error rates of {_named(groups)} are unknown (fewer than {fewest_rows} "
-        "unseen rows in a class): its member is the one whose predicted prevalence is "
-        "nearest the estimate."
+        "unseen rows in a class). The member with the predicted prevalence nearest the "
+        "estimate was chosen."
     )
 
 
 def criterion_is_undefined(criterion: str, groups: Sequence[Hashable]) -> str:
     """Say for which groups a criterion of a rule is undefined."""
-    return f"{criterion} is undefined for {_named(groups)}, and ignores that."
+    return f"{criterion} is undefined for {_named(groups)}. The rule ignores it there."
 
 
 def bound_is_missed(criterion: str, measured: float, bound: float | None) -> str:

@@ -407,8 +407,8 @@ def _price_of_the_rule(summary: Mapping[str, Any]) -> list[str]:
     text += f"{rows_text(summary['rows'])} "
     more = "no other rule would get more"
     if round(best["accuracy"], 2) > round(own["accuracy"], 2):
-        more = f"{best['name']} would get {best['accuracy']:.2f}"
-    return [f"{text}right; {more}."]
+        more = f"the rule {best['name']!r} would get {best['accuracy']:.2f}"
+    return [f"{text}to be right; {more}."]
 
 
 def _verdicts(summary: Mapping[str, Any]) -> Blocks:
@@ -448,7 +448,7 @@ def _observed(observed: Mapping[str, Any]) -> str:
                 rows += finding["rows"]
         rates.append(number(right / rows if rows else None))
         worst.append(number(observed[who]["worst"].get("pe", {}).get("value")))
-    text = f"By the labels, {rates[0]} of rows are right (as trained {rates[1]})"
+    text = f"By the labels, {rates[0]} of rows are right ({rates[1]} as trained)"
     no_pe = why_no_pe(observed["cape"])
     if no_pe:
         return f"{text}. {no_pe}"
@@ -488,7 +488,7 @@ def rows_needed(
     of_file = "rows" in needs[0]
     columns = ["group", "rows needed", "narrowest"]
     if of_file:
-        columns += ["rows here", "labels needed", "drawn plainly"]
+        columns += ["rows here", "labels needed", "plain sample"]
     lines = []
     for need in needs:
         rows = need["rows_needed"]
@@ -503,7 +503,7 @@ def rows_needed(
     yield "narrowest: more rows cannot make the interval narrower than this."
     if of_file:
         yield (
-            "labels needed: for rows drawn by cape sample --width. drawn plainly: for "
+            "labels needed: with rows drawn by cape sample --width. plain sample: with "
             "a plain random sample."
         )
     if worst:

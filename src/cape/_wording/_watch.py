@@ -22,7 +22,7 @@ from cape._wording._terminal import (
 
 NO_PROMISE = (
     "no false-alarm rate can be promised: the model scored its reference rows in folds "
-    "or was refitted. Use cape.Scores, cv='prefit' or one split to get the promise."
+    "or was refitted. Use cape.Scores, cv='prefit' or one split instead."
 )
 
 _ALARMS = {
@@ -42,21 +42,20 @@ LABEL = "Label 100 rows:"
 HISTORY = "Share of positives (red: alarm)"
 PROMISE = (
     "The chance of any false alarm counts all looks, groups and questions together. "
-    "It is exact for questions about decisions and labels, and approximate, for large "
-    "numbers of rows, for questions about shares and fit. "
-    "Rows must be independent, and the model must not have been trained on its "
-    "reference."
+    "It is exact for questions about decisions and labels. For questions about shares "
+    "and fit it is approximate, and better with more rows. Rows must be independent, "
+    "and the model must not have been trained on its reference."
 )
 
 _MEANINGS = {
-    "moved": "Is the share of positives of a group more than {} from its reference?",
-    "changed": "Has the share of positives of a group changed since the reference?",
-    "broken": "Do the scores of a group no longer fit any share of positives?",
+    "moved": "Is a group's share of positives more than {} from its reference?",
+    "changed": "Has a group's share of positives changed since the reference?",
+    "broken": "Do a group's scores no longer fit any share of positives?",
     "parity": "Do two groups differ by more than {} in how often they get a positive "
     "decision?",
     "fpr_gap": "Do the false positive rates of two groups differ by more than {}?",
     "fnr_gap": "Do the false negative rates of two groups differ by more than {}?",
-    "pd": "Is the predicted share of positives of a group more than {} off?",
+    "pd": "Is a group's predicted share of positives more than {} off?",
 }
 _OF_PAIRS = ("parity", "fpr_gap", "fnr_gap")
 

@@ -164,7 +164,7 @@ def suspicious_columns(
     >>> found = suspicious_columns(X, train.target)
     >>> found
     SuspiciousColumns(
-      case: row number, counts the rows
+      case: row number, goes up by one in each row
       again: tells the answer, has an AUC of 1.000 on its own
       day: date, holds dates
     )
