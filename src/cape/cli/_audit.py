@@ -175,8 +175,8 @@ def audit(
     are 0 if predictions match the true shares.
 
     --fail-if takes rates of a group ({rates}) and of a pair of groups ({pairs}). The
-    exit code is 1 if a condition is met. Values from fewer than ten rows are not
-    checked, but named.
+    exit code is 1 if a condition is met. Values from fewer than ten rows are named, but
+    not checked.
 
     --table ll144 needs no labels: selection rates and impact ratios of decisions
     (--prediction) or scores (--score), for each group column and all combined.

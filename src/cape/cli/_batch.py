@@ -41,12 +41,12 @@ def predict(
     dask: str | None = None,
     output: Output,
 ) -> None:
-    """Adapt to a batch and predict it.
+    """Adapt to a batch and predict its labels.
 
     The file is read twice, in parts, and may be larger than memory: first to estimate
     each group's share of positives, then to predict. If the file has labels, estimates
-    and predictions are compared with them. Anything else that changed, such as a column
-    in other units, is named before any number.
+    and predictions are compared with them. Anything else that changed, such as the
+    units of a column, is named before any number.
 
     --fail-if takes the conditions of cape monitor, such as 'moved>0.2' or do_not_use:
     the exit code is 1 if one is met. Predictions and report are written anyway.
@@ -63,7 +63,7 @@ def predict(
         confirm or refute the estimates and correct them. Only cape_key and the label
         are read.
     blank_means : LABEL
-        With --checked: the label that a blank stands for. Without it, a blank is no
+        With --checked: the label that a blank stands for. Without it, a blank means no
         label.
     """
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
@@ -144,10 +144,10 @@ def evidence(
     group: list[str] | None = None,
     key_file: Path | None = None,
 ) -> None:
-    """Print the SELECT that counts a batch where its rows are, in a database.
+    """Print a SELECT that counts a batch inside its database.
 
     Its result is all that cape predict --counts and cape monitor --counts need: counts,
-    and no rows. The model must be one of cape train --score. Needs the extra: sql.
+    and no rows. The model must be from cape train --score. Needs the extra: sql.
 
     Parameters
     ----------
@@ -253,8 +253,8 @@ def sample(
     holds for a random sample only: label the rows that were drawn, and no others. Rows
     with early outcomes, or that are easy to check, are not a random sample. More rows
     are drawn where the score says less about the label; cape_probability is the
-    probability of each. The order is random, so you can stop early. You may sort the
-    sheet and add or delete columns, but keep cape_key and the label column.
+    probability that a row is drawn. The order is random, so you can stop early. You may
+    sort the sheet and add or delete columns, but keep cape_key and the label column.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def sample(
         Divide the rows among the groups: equal (the same number each; default) or
         proportional (to their rows). A small group is drawn completely.
     width : NUMBER
-        Instead of --rows: as many rows of each group as a 95 % interval of this width
+        Instead of --rows: as many rows of each group as a 95% interval of this width
         needs, such as 0.1.
     seed : NUMBER
         Seed of the draw. Default: 0.
@@ -347,21 +347,21 @@ def monitor(
 ) -> None:
     """Track each group's share of positives over batches without labels.
 
-    Files are read one at a time, in parts. --fail-if takes what needs no labels: moved
-    (how far a group's estimated prevalence is from training; 0 if noise explains it;
-    groups of fewer than ten rows are left out), pd (the bound on PD), pe, fpr, fnr and
-    accuracy (expected values), and unexplained (share of rows whose scores no mixture
-    of the classes explains). It also takes an action or a verdict: do_not_use, label,
-    not_adapted; moved_clearly, drifted (more than the share changed, or a column is
-    broken), too_little_known, cannot_tell or fault. The exit code is 1 if a condition
-    is met in any batch. A file that cannot be read is named, the others are still
-    read, and the exit code is 2.
+    Files are read one at a time, in parts. --fail-if takes conditions that need no
+    labels: moved (how far a group's estimated prevalence is from training; 0 if noise
+    explains it; groups of fewer than ten rows are left out), pd (the bound on PD), pe,
+    fpr, fnr and accuracy (expected values), and unexplained (share of rows whose scores
+    no mixture of the classes explains). It also takes an action or a verdict:
+    do_not_use, label, not_adapted; moved_clearly, drifted (more than the share changed,
+    or a column is broken), too_little_known, cannot_tell or fault. The exit code is 1
+    if a condition is met in any batch. If a file cannot be read, it is named, the
+    others are still read, and the exit code is 2.
 
     Parameters
     ----------
     batches : FILES
         One file per batch, oldest first, or a pattern in quotes for one batch in
-        several files; a folder stands for its files, in order of their names.
+        several files; a folder stands for its files, in order of name.
     """
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)

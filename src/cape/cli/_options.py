@@ -53,7 +53,7 @@ force : bool
 as_json : bool
     Print JSON instead of tables.
 verbose : bool
-    Print all groups, and all there is to say of them.
+    Print all groups, with every detail.
 level
     Confidence level of the intervals.
 drift : NAME
@@ -73,8 +73,7 @@ missing_groups : NAME
 dask : ADDRESS
     Address of a Dask scheduler whose workers do the work.
 counts : bool
-    FILE is the result of the statement that cape evidence --sql prints, in place of
-    rows.
+    FILE holds no rows, but the counts that the SELECT from cape evidence --sql returns.
 """
 
 _SOURCES = (
@@ -217,18 +216,18 @@ class Csv:
     Parameters
     ----------
     separator : CHARACTER
-        Character between the fields of a CSV, or: tab. Default: a comma; with a model,
-        as in its training file.
+        Character between the fields of a CSV, or the word tab. Default: a comma; with a
+        model, as in its training file.
     encoding : NAME
         Encoding of a CSV, such as utf-8 or latin-1. Default: utf-8; with a model, as in
         its training file.
     decimal : CHARACTER
-        Decimal sign of a CSV: a point or a comma. Default: a point; with a model, as in
-        its training file.
+        Decimal mark of a CSV: a period or a comma. Default: a period; with a model, as
+        in its training file.
     sql : SELECT
         Instead of FILE: one SELECT, with files in quotes, such as "select * from
-        'march/*.parquet' where state = 'NY'". With FILE: on that DuckDB database. Needs
-        the extra sql.
+        'march/*.parquet' where state = 'NY'". With FILE: a SELECT on that DuckDB
+        database. Needs the extra sql.
     """
 
     separator: str | None = None
@@ -292,9 +291,9 @@ class Costs:
         Largest difference between groups that --rule accepts. Default: the smallest
         that costs next to no accuracy.
     cost_fp : NUMBER
-        What a false positive costs --rule. Default: 1.
+        Cost of a false positive, for --rule. Default: 1.
     cost_fn : NUMBER
-        What a false negative costs --rule. Default: 1.
+        Cost of a false negative, for --rule. Default: 1.
     """
 
     tolerance: float | None = None

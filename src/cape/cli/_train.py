@@ -48,18 +48,18 @@ class Settings:
         model of all rows). Default: {default[small_groups]}; with --paper:
         {paper[small_groups]}.
     min_group_size
-        How many rows a group needs for a model entirely its own.
+        How many rows a group needs to get a model of its own.
     unknown_groups
         Groups in later files that this file does not have: error or pooled.
     most
-        Most rows of each group and label to train on; beyond that, a random sample.
+        Train on at most this many rows of each group and label, drawn at random.
     seed
         Random seed: the same seed gives the same model.
     jobs
         How many models to train at the same time.
     """
 
-    panel = "Settings of CAPE"
+    panel = "CAPE settings"
 
     paper: bool = False
     pool: str | None = None
@@ -147,13 +147,13 @@ def train(
         What to train: {learners} (auto: the mean of a few learners, or the best by
         cross-validation). Default: auto; with --paper: boosting.
     score : COLUMN
-        Column with the scores of a model you have: nothing is trained, and FILE has
-        labelled rows that the model was not trained on.
+        Column with the scores of a model you already have. Nothing is trained; FILE
+        must hold labelled rows that your model was not trained on.
     decision : COLUMN
         Column with the decisions that were made with these scores.
     positive_decision : VALUE
-        The decision that predicts a positive, if neither the positive label nor 1, true
-        or yes.
+        The decision that predicts a positive, if it is neither the positive label nor
+        1, true or yes.
     """
     source = csv.source(file)
     check_files([source], [out], overwrite=force)

@@ -45,10 +45,10 @@ def watch(
     """Look at new rows, as often as you like, with few false alarms.
 
     Every look counts its rows once and asks the same questions of all rows so far. The
-    chance of any false alarm, ever, over all looks, groups and questions, is about 5 %.
-    The exit code is 1 while an alarm stands. Use it on a schedule; use cape monitor to
-    look back over batches. The model needs a labelled table that it was not trained on:
-    cape train --score, or a prefit model.
+    chance of any false alarm, ever, over all looks, groups and questions, is about 5%.
+    The exit code is 1 while an alarm is active. Run it on a schedule; use cape monitor
+    to look back over batches. The model needs a labelled table that it was not trained
+    on: cape train --score, or a prefit model.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def watch(
     name : NAME
         Name of the look, such as its date. Default: that of the file.
     fail_if : QUESTION
-        Exit with code 1 only while an alarm of this question stands, such as moved. May
-        be given several times. Default: any alarm.
+        Exit with code 1 only while an alarm for this question is active, such as moved.
+        May be given several times. Default: any alarm.
     acknowledge : ALARM
-        Take note of an alarm, so that it no longer stands: question:group, such as
-        moved:a, or parity:a,b.
+        Clear an alarm that you have noted: question:group, such as moved:a, or
+        parity:a,b.
     reference : NUMBER
         With --acknowledge: the share of positives that moved compares with from now on.
         Default: the share now.
