@@ -83,7 +83,7 @@ def serving_records():
 
 def serving_table(records):
     """Return the table of docs/production.md: medians, and quartiles of one row."""
-    columns = ["columns and learner", "one row", "100 rows", "a row of them"]
+    columns = ["columns and learner", "one row", "100 rows", "each of the 100"]
     lines = []
     for (name,), (one, many) in grouped(records, "what").items():
         single = f"{one['milliseconds']:.1f} ms ({one['low']:.1f}-{one['high']:.1f})"

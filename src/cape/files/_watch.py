@@ -133,7 +133,7 @@ def metrics_text(watch: Watch) -> str:
     lines = []
     for name, text in _METRICS:
         lines += [f"# TYPE {name} gauge", f"# HELP {name} {text}", *samples[name]]
-    lines += ["# TYPE cape_alarm gauge", "# HELP cape_alarm 1 while an alarm is active."]
+    lines += ["# TYPE cape_alarm gauge", "# HELP cape_alarm 1 during an alarm."]
     lines += [*alarms, "# TYPE cape_looks gauge", "# HELP cape_looks Looks so far."]
     return "\n".join([*lines, f"cape_looks {summary['number']}", "# EOF", ""])
 
