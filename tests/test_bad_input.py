@@ -70,7 +70,7 @@ COLUMNS = [
     ({"z": ["a"]}, "X has 600, y has 600, sensitive_features has 1"),
     ({"w": [1.0]}, "sensitive_features has 600, sample_weight has 1"),
     ({"z": 3}, "sensitive_features must be a column or a table of columns, got"),
-    ({"z": [["a"], ["b", "c"]] * 300}, "must hold one value a row and column"),
+    ({"z": [["a"], ["b", "c"]] * 300}, "must hold one value per row and column"),
     ({"z": pd.DataFrame(index=range(N))}, "at least one column, got a table with"),
     ({"z": np.arange(N)}, "'9' has 1 row; 590 more. Lower min_group_size"),
     ({"w": -np.ones(N)}, "sample_weight must be at least 0 in every row, got -1.0"),

@@ -179,7 +179,7 @@ def test_groups_that_json_cannot_hold_are_refused(group):
         ([0.5, np.nan, np.nan], "must name a group in every row, got 2 missing of 3"),
         (pd.Series([1, None], dtype="Int64"), "got 1 missing of 2"),
         (pd.DataFrame({"a": [1, 2], "b": ["x", None]}), "got 1 missing of 2"),
-        ([["a"], ["b", "c"]], "must hold one value a row and column"),
+        ([["a"], ["b", "c"]], "must hold one value per row and column"),
     ],
     ids=lambda value: str(value)[:30],
 )

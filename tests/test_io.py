@@ -154,7 +154,7 @@ def test_outputs_are_told_from_inputs_by_the_file(tmp_path):
     (tmp_path / "link.csv").symlink_to(table)
     (tmp_path / "hard.csv").hardlink_to(table)
     for name in ("t.csv", "link.csv", "hard.csv", "../" + tmp_path.name + "/t.csv"):
-        with pytest.raises(ValueError, match="which is read"):
+        with pytest.raises(ValueError, match="which is being read"):
             _io.check_apart([None, tmp_path / name], [table])
     _io.check_apart([tmp_path / "new.csv", None], [table, tmp_path / "missing.csv"])
 

@@ -22,7 +22,7 @@ anything = st.recursive(
         (
             Fields.whole,
             lambda value: type(value) is int and 0 <= value < 2**63,
-            "a whole number from 0 on, got",
+            "a whole number of at least 0, got",
         ),
         (
             lambda fields, name: fields.number(name, 0, 1),
@@ -74,9 +74,9 @@ def test_lengths_and_least_numbers():
     assert fields.whole_numbers("counts", length=2, least=1).tolist() == [1, 2]
     with pytest.raises(ValueError, match="counts must be a list of 3 whole numbers"):
         fields.whole_numbers("counts", length=3)
-    with pytest.raises(ValueError, match="from 2 on, got 1"):
+    with pytest.raises(ValueError, match="of at least 2, got 1"):
         fields.whole_numbers("counts", least=2)
-    with pytest.raises(ValueError, match="rows must be a whole number from 1 on"):
+    with pytest.raises(ValueError, match="rows must be a whole number of at least 1"):
         fields.whole("rows", least=1)
 
 

@@ -391,7 +391,7 @@ def test_a_model_that_ignores_drift_never_looks(monkeypatch):
 
 @pytest.mark.parametrize("refresh", [0, -1, 1.5, True, "all"])
 def test_refresh_must_be_a_number_of_rows(alone, refresh):
-    with pytest.raises(ValueError, match="refresh must be a number of rows"):
+    with pytest.raises(ValueError, match="refresh must be a whole number of rows"):
         RollingCape(alone, window=10, refresh=refresh)
 
 

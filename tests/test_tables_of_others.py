@@ -224,7 +224,7 @@ def _masked(values):
         ({"z": lambda f: _masked(f["z"].to_numpy(object))}, "got 6 missing of 300"),
         ({"z": lambda f: {"z": f["z"]}}, r"call pandas\.DataFrame\(sensitive_features"),
         ({"X": lambda f: f[COLUMNS].to_dict("records")}, r"call pandas\.DataFrame"),
-        ({"X": lambda f: [[1, 2]] * 299 + [[1]]}, "as many values in every row"),
+        ({"X": lambda f: [[1, 2]] * 299 + [[1]]}, "same number of values in every row"),
         ({"X": lambda f: b"a,b\n1,2\n"}, "got b'a,b"),
         ({"X": lambda f: "q" * 10**4}, "X must be a table"),
         ({"X": lambda f: f[COLUMNS].assign(b="q" * 10**4)}, "could not convert"),

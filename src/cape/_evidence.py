@@ -492,7 +492,7 @@ def _histogram_to_json(histogram: ScoreHistogram) -> dict[str, Any]:
     """Return a histogram as JSON can hold it: only the cells that are not empty."""
     if histogram.rows is not None:
         raise TypeError(
-            "evidence for a quantifier of QuaPy holds the scores of rows and cannot "
+            "evidence for a QuaPy quantifier holds the scores of rows and cannot "
             "be saved as JSON."
         )
     cells = np.flatnonzero(histogram.counts)

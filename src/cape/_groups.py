@@ -511,7 +511,7 @@ def groups_from_json(content: Fields, read: Callable[[Fields], _T]) -> dict[Grou
     for entry in content.entries("groups"):
         group = group_from_json(entry.value("group"))
         if group in groups:
-            entry.refuse("group", "another one than before", group)
+            entry.refuse("group", "a different one", group)
         groups[group] = read(entry)
     return groups
 
@@ -563,7 +563,7 @@ def _factorize(values: Any, name: str, missing: str) -> _Column:
         codes, uniques = pd.factorize(values)
     except TypeError as error:
         raise ValueError(
-            f"{name} must hold one value a row and column, such as text or a number: "
+            f"{name} must hold one value per row and column, such as text or a number: "
             f"{error}."
         ) from None
     # pandas gives missing values, of whatever kind, the code -1.

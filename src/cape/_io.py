@@ -133,7 +133,7 @@ def check_apart(
     >>> check_apart([folder / "out.csv", None], [folder / "in.csv"])
     >>> check_apart(["a.csv"], ["./a.csv"])
     Traceback (most recent call last):
-    ValueError: a.csv is ./a.csv, which is read: name another file to write.
+    ValueError: a.csv is ./a.csv, which is being read: name another file to write.
     """
     read = list(inputs)
     written: list[str | Path] = []
@@ -143,7 +143,8 @@ def check_apart(
         for other in read:
             if _is_same_file(output, other):
                 raise ValueError(
-                    f"{output} is {other}, which is read: name another file to write."
+                    f"{output} is {other}, which is being read: name another file to "
+                    "write."
                 )
         for other in written:
             if _is_same_file(output, other):

@@ -85,7 +85,7 @@ class Fields:
         value = self.value(name)
         is_whole = isinstance(value, int) and not isinstance(value, bool)
         if not is_whole or not least <= value < _END_OF_INT64:
-            self.refuse(name, f"a whole number from {least} on", value)
+            self.refuse(name, f"a whole number of at least {least}", value)
         return value
 
     def number(
@@ -121,7 +121,7 @@ class Fields:
     ) -> np.ndarray:
         """Return a list of whole numbers as an array of int64."""
         value = self.value(name)
-        wanted = f"whole numbers from {least} on"
+        wanted = f"whole numbers of at least {least}"
         if length is not None:
             wanted = f"{length} {wanted}"
         if not isinstance(value, list):

@@ -124,8 +124,8 @@ def pickable(X: Any) -> Any:
         array = np.asarray(X)
     except ValueError as error:
         raise ValueError(
-            f"X must have as many values in every row, got a {type(X).__name__} of "
-            "rows that differ."
+            "X must have the same number of values in every row, got a "
+            f"{type(X).__name__} of rows that differ."
         ) from error
     # A text can be indexed too, but it is most likely the name of a file.
     holds_dicts = array.dtype == object and isinstance(array.flat[0], Mapping)

@@ -118,7 +118,7 @@ class Watch(InNotebook):
         self.questions = [Question.parse(text) for text in questions]
         if not self.questions or len(set(self.questions)) < len(self.questions):
             raise ValueError(
-                f"questions must be different, at least one, got {list(questions)!r}."
+                f"questions must be one or more, none twice, got {list(questions)!r}."
             )
         if adaptation is not None:
             check_same_model(clf, "adaptation", adaptation, Adaptation)
@@ -358,8 +358,8 @@ class Watch(InNotebook):
         if len(found) != 1:
             standing = [(alarm["question"], alarm["groups"]) for alarm in self.alarms]
             raise ValueError(
-                "question and group must name one standing alarm, got "
-                f"{question!r} and {group!r}; standing: {standing or 'none'}."
+                "question and group must name one active alarm, got "
+                f"{question!r} and {group!r}; active: {standing or 'none'}."
             )
         alarm = found[0]
         if _is_asked_anew(alarm):
@@ -377,7 +377,7 @@ class Watch(InNotebook):
                     other["acknowledged"] = self.looks[-1]["name"]
         elif reference is not None:
             raise ValueError(
-                "reference must be None but for 'moved' and 'changed', got "
+                "reference must be None except for 'moved' and 'changed', got "
                 f"{reference!r}."
             )
         alarm["acknowledged"] = self.looks[-1]["name"]

@@ -112,7 +112,7 @@ class RollingCape:
         self.window = _check_window(window)
         if not _is_number_of_rows(refresh):
             raise ValueError(
-                f"refresh must be a number of rows from 1 on, got {refresh!r}."
+                f"refresh must be a whole number of rows, at least 1, got {refresh!r}."
             )
         self.refresh = int(refresh)
         self.rule = rule_of(clf, rule)
@@ -314,7 +314,7 @@ class RollingCape:
             group = group_from_json(entry.value("group"))
             model = clf.model_of(group)
             if group in rolling._windows:
-                entry.refuse("group", "another one than before", group)
+                entry.refuse("group", "a different one", group)
             window = rolling._open_window(group, model)
             window.restore(entry)
             rolling._check_restored(content, entry, window)
@@ -527,8 +527,8 @@ def _check_window(window: Any) -> int | timedelta:
     if _is_number_of_rows(window):
         return int(window)
     raise ValueError(
-        "window must be a number of rows from 1 on, or a timedelta above 0, got "
-        f"{window!r}."
+        "window must be a whole number of rows, at least 1, or a timedelta above 0, "
+        f"got {window!r}."
     )
 
 

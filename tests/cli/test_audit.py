@@ -287,7 +287,7 @@ def test_groups_can_be_listed_in_one_option(cape, base, scored):
         ("age", "--bins must be COLUMN=NUMBERS, such as Age=18,30,50,65, got 'age'"),
         ("age=young", "such as Age=18,30,50,65, got 'young'"),
         ("age=30,20", "--bins must be numbers that ascend, got 30, 20 for 'age'"),
-        ("sex=30", "--bins must be of group columns ('age'), got 'sex'"),
+        ("sex=30", "--bins must be for group columns ('age'), got 'sex'"),
     ],
 )
 def test_bins_that_are_wrong(refused, base, scored, bins, says):

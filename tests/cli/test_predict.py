@@ -272,14 +272,16 @@ def test_no_input_is_replaced(refused, base, tmp_path):
     (tmp_path / "link.csv").symlink_to(table)
     (tmp_path / "hard.csv").hardlink_to(table)
     for name in ("t.csv", "link.csv", "hard.csv"):
-        refused(*command, "--out", tmp_path / name, "--force", says="which is read")
-    refused(*command, "--report", model, "--force", says="which is read")
+        refused(
+            *command, "--out", tmp_path / name, "--force", says="which is being read"
+        )
+    refused(*command, "--report", model, "--force", says="which is being read")
     twice = tmp_path / "new.json"
     refused(*command, "--out", twice, "--report", twice, says="twice")
     # The next time it would be read with the others.
     for source in (tmp_path, tmp_path / "*.csv"):
         command = [base[0], model, source]
-        refused(*command, "--out", tmp_path / "new.csv", says="would be a part of")
+        refused(*command, "--out", tmp_path / "new.csv", says="would be part of")
 
 
 def test_a_fault_stands_before_any_number_and_other_columns_below(cape, changed, base):

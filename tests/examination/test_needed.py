@@ -209,8 +209,8 @@ def test_rows_of_the_highest_and_the_lowest_score_may_be_many(positives):
     ("settings", "says"),
     [
         ({"n": 5, "width": 0.1}, "at most one of n and width must be given, got both"),
-        ({"n": 0}, "n must be a whole number from 1 on, got 0"),
-        ({"n": 2.5}, "n must be a whole number from 1 on, got 2.5"),
+        ({"n": 0}, "n must be a whole number of at least 1, got 0"),
+        ({"n": 2.5}, "n must be a whole number of at least 1, got 2.5"),
         ({"n": 5, "spread": "all"}, "spread must be one of 'equal', 'proportional'"),
     ],
 )

@@ -230,7 +230,7 @@ MISTAKES = {
     "zip": (b"PK\x03\x04rest", r"spreadsheet or a zip"),
     "cut parquet": (b"PAR1 and then nothing", r"not a whole Parquet file"),
     "cut arrow": (b"ARROW1\x00\x00 and then nothing", r"not a whole Arrow file"),
-    "feather 1": (b"FEA1 and more", r"Feather of version 1"),
+    "feather 1": (b"FEA1 and more", r"Feather 1 file"),
 }
 
 

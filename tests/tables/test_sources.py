@@ -350,7 +350,7 @@ def test_only_what_stands_in_quotes_and_is_no_table_of_the_database_is_a_file(
     assert read(own)["n"].tolist() == [7]
     with pytest.raises(TableError, match="loans does not exist"):
         open_table(Query("select * from loans"))
-    with pytest.raises(TableError, match="t.csv is no DuckDB database"):
+    with pytest.raises(TableError, match="t.csv is not a DuckDB database"):
         open_table(Query("select 1", Path("t.csv")))
 
 

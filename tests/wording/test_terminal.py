@@ -207,7 +207,7 @@ def test_every_option_of_the_commands_is_in_the_table():
             "The 'cv' parameter of CapeClassifier must be an int in the range [2, inf)"
             ", an object implementing 'split' and 'get_n_splits', an iterable or None "
             "or a str among {'auto', 'prefit'}. Got 1 instead.",
-            "--cv must be a whole number from 2 on, got 1.",
+            "--cv must be a whole number of at least 2, got 1.",
         ),
         (
             "The 'rule' parameter of CapeClassifier must be a str among {'b', 'a'} or "

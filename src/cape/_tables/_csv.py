@@ -394,7 +394,7 @@ def _with_dates(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
     place = batch.schema.get_field_index(name)
     dates = converted(batch.column(place), "date")
     if dates is None:
-        raise ValueError(f"{name} holds text that is no date.")
+        raise ValueError(f"{name} holds text that is not a date.")
     return batch.set_column(place, pa.field(name, dates.type), dates)
 
 

@@ -175,7 +175,7 @@ def check_outside(output: str | Path, source: Source) -> None:
         inside = alike and fnmatch.fnmatch(str(written), str(read))
     if inside:
         raise TableError(
-            f"{output} would be a part of {source}, which is read: write it elsewhere."
+            f"{output} would be part of {source}, which is being read: write elsewhere."
         )
 
 
@@ -186,7 +186,7 @@ def files_of_query(query: Query) -> dict[str, list[Path]]:
         resolve(file)[0] != [file] or table_format(file) != "duckdb"
     ):
         raise TableError(
-            f"{file} is no DuckDB database: name it within the query, after FROM and "
+            f"{file} is not a DuckDB database: name it in the query, after FROM and "
             "in quotes, and not beside it."
         )
     from cape._tables._sql import tables_in_quotes
@@ -268,7 +268,7 @@ def table_format(path: Path) -> str:
         raise TableError(f"{path} is empty.")
     if start.startswith(b"FEA1"):
         raise TableError(
-            f"{path} is Feather of version 1, which is no longer read: save it again "
+            f"{path} is a Feather 1 file, which is no longer read: save it again "
             "as version 2."
         )
     if _COMPRESSED.match(start):

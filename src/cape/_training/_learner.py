@@ -341,7 +341,7 @@ class Learner:
         if self.weights is not None:
             if recipe.keeps_rows:
                 raise ValueError(
-                    "sample_weight must be None with a quantifier of QuaPy, which "
+                    "sample_weight must be None with a QuaPy quantifier, which "
                     "takes no weights."
                 )
             factor = kish_factor(self.weights[np.unique(positions)])

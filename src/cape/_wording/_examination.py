@@ -224,7 +224,7 @@ def frontier_repr(frontier: Frontier) -> str:
             f"{point.rule}: {frontier.criterion} {point.criterion:.3f}, "
             f"{frontier.value} {value:.3f}"
         )
-    head = f"{len(frontier.curve)} points of a curve, and each rule"
+    head = f"a curve of {len(frontier.curve)} points, and each rule"
     return _in_brackets("Frontier", lines, head)
 
 

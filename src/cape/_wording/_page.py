@@ -110,7 +110,7 @@ TEXTS = {
         "The estimates were made without the labels, and are compared with them here."
     ),
     "corrected": (
-        "Labels of a random sample correct an estimate whatever else has changed."
+        "Labels from a random sample correct an estimate whatever else has changed."
     ),
     "checked caption": (
         "Share of positives, with intervals; each verdict is for its group alone"

@@ -819,7 +819,7 @@ _OF_SCIKIT_LEARN = {
     r"(?:,| or) an (?:object implementing|instance of) '\S+'(?:(?:,| and) '\S+')*": "",
     r", an iterable or None or a str among \{'auto', 'prefit'\}": "",
     r" or None(?=[. ])": "",
-    r"\ban int in the range \[(\d+), inf\)": r"a whole number from \1 on",
+    r"\ban int in the range \[(\d+), inf\)": r"a whole number of at least \1",
     r"\ban int in the range \[(\d+), (\d+)\]": r"a whole number from \1 to \2",
     r"\. Got (.*) instead\.$": r", got \1.",
 }

@@ -266,7 +266,7 @@ class LabelPlan:
         if self.n is not None and self.width is not None:
             raise ValueError("at most one of n and width must be given, got both.")
         if self.n is not None and (not isinstance(self.n, Integral) or self.n < 1):
-            raise ValueError(f"n must be a whole number from 1 on, got {self.n!r}.")
+            raise ValueError(f"n must be a whole number of at least 1, got {self.n!r}.")
 
     def strata(
         self,

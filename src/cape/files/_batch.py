@@ -176,7 +176,7 @@ def predict_file(
         for name, given in {"out": out, "checked": checked}.items():
             if given is not None:
                 raise ValueError(
-                    f"{name} must be left out beside counts, which have no rows to "
+                    f"{name} must be left out with counts, which have no rows to "
                     f"write or to look up, got {str(given)!r}."
                 )
         with notes.listening():

@@ -381,7 +381,7 @@ def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float
     for name, edges in (bins or {}).items():
         if name not in group:
             raise TableError(
-                f"bins must be of group columns ({quoted(group, 5)}), got {name!r}."
+                f"bins must be for group columns ({quoted(group, 5)}), got {name!r}."
             )
         checked[name] = tuple(map(float, edges))
         if not edges or list(checked[name]) != sorted(set(checked[name])):
@@ -828,7 +828,7 @@ def split_labels(
         if value not in counts:
             raise TableError(
                 f"{where} has no value {value!r}; its values are "
-                f"{listed(shown.values(), 8)}. Give each by a --positive of its own."
+                f"{listed(shown.values(), 8)}. Give each its own --positive."
             )
     if not rest:
         raise TableError(f"{where}: --positive names all values, so none is negative.")

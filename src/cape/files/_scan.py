@@ -192,8 +192,8 @@ class Scan:
                 row = self.rows - len(frame) + int(is_infinite.argmax()) + 1
                 where = f"line {row + 1}" if self.table.is_csv else f"row {row}"
                 raise TableError(
-                    f"{self.path}, column {name!r}, {where}: infinity is no number to "
-                    "learn from. Leave the field empty, or the column out (--drop)."
+                    f"{self.path}, column {name!r}, {where}: no model can learn from "
+                    "infinity. Leave the field empty, or the column out (--drop)."
                 )
 
     def _without_total(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:

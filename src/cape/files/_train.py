@@ -207,10 +207,12 @@ def train_file(
     check_choice("missing_labels", missing_labels, ("drop", "error"))
     model_columns = [name for name in (score, decision) if name is not None]
     if decision is not None and score is None:
-        raise ValueError("score must name the column with the scores beside decision.")
+        raise ValueError(
+            "score must be given with decision: the column with the scores."
+        )
     if score is not None and learner != "auto":
         raise ValueError(
-            f"learner must be left out beside score, since nothing is trained, got "
+            f"learner must be left out with score, since nothing is trained, got "
             f"{learner!r}."
         )
     estimator = None if learner == "auto" else make_learner(learner)
@@ -466,7 +468,7 @@ def _features(
     for name in drop:
         if name in named:
             raise TableError(
-                f"{name!r} is the label or a group: it is no feature anyway, and "
+                f"{name!r} is the label or a group: it is not a feature, and "
                 "cannot be dropped."
             )
     features = {}

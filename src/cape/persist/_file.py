@@ -284,7 +284,7 @@ def _unfold(content: bytes, n_bytes: int, only: str | None = None) -> dict[str, 
                     # With no number, zipfile unpacks more than a part claims.
                     part = file.read(info.file_size + 1)
                 if len(part) != info.file_size:
-                    raise ValueError(f"{info.filename} has another size than it claims")
+                    raise ValueError(f"{info.filename} is not the size it claims to be")
                 parts[info.filename] = part
     if only is None:
         for name, part in parts.items():
@@ -313,7 +313,7 @@ def _checked(name: str, part: bytes, n_bytes: int) -> bytes:
         n_numbers = math.prod(shape)
         length = len(part) - stream.tell()
         if n_numbers * dtype.itemsize != length or n_numbers > max(length, 1):
-            raise ValueError(f"the array {name} has another size than it claims")
+            raise ValueError(f"the array {name} is not the size it claims to be")
     return part
 
 

@@ -96,8 +96,7 @@ def _scores_of_rows(histogram: ScoreHistogram) -> np.ndarray:
     """Return the scores that a histogram has kept, as probabilities."""
     if histogram.rows is None:
         raise TypeError(
-            "a quantifier of QuaPy needs histograms that keep their rows "
-            "(keep_rows=True)."
+            "a QuaPy quantifier needs histograms that keep their rows (keep_rows=True)."
         )
     return histogram.rows / ONE
 
