@@ -154,17 +154,17 @@ def evidence(
     sql : bool
         Print the statement.
     table : NAME
-        What stands after FROM: the name of a table or view, or a SELECT in brackets.
+        What comes after FROM: a table, a view, or a SELECT in parentheses.
         Default: batch.
     dialect : NAME
-        Of which database: duckdb (default), sqlite, postgres, spark, or any other that
+        SQL dialect: duckdb (default), sqlite, postgres, spark, or any other that
         sqlglot knows.
     label : COLUMN
         Column with the labels of some rows, drawn at random, and NULL in the others.
         They correct the estimates.
     group : COLUMN
-        Column with the group, if it is not called there as in training. Repeat the
-        option for several columns, in the order of training.
+        Column with the group, if its name differs from training. Repeat the option for
+        several columns, in the order of training.
     """
     if not sql:
         raise ValueError("--sql must be given: a statement is what is printed.")
