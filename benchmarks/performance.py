@@ -15,8 +15,8 @@ INTRODUCTION = """# Performance
 
 ![What CAPE costs against one plain learner](images/performance.png)
 
-*`make bench` measured and wrote this page, in {minutes:.0f} minutes, on {cores} cores \
-with Python {python}; load average at the end: {load}. {stamp}*
+*`make bench` measured and wrote this page, with {work} s of processor time, on \
+{cores} cores, Python {python}; load average at the end: {load}. {stamp}*
 
 Times are ratios of processor time within one run, with one thread for linear algebra: \
 how long threads wait depends on the machine more than on the code. All competitors \
@@ -224,10 +224,10 @@ def draw_costs(costs, field, title):
 
 def page_text(about, records):
     """Return docs/performance.md."""
-    seconds = [value for name, value in about.items() if name.startswith("seconds of")]
+    work = [value for name, value in about.items() if name.startswith("work of")]
     introduction = INTRODUCTION.format(
         verdict=verdict(records),
-        minutes=sum(seconds) / 60,
+        work=sum(work),
         stamp=stamp(about["defaults"], about["date"]),
         **about,
     )

@@ -100,7 +100,7 @@ def score_file(format, competitor, folder):
     print(json.dumps({"seconds": seconds, "mib": mib}))
 
 
-def file_records(format, rows, rounds=3):
+def file_records(format, rows, rounds=2):
     """Score a file in processes of their own, so that peaks of memory are their own."""
     runs = {competitor: [] for competitor in COMPETITORS}
     with tempfile.TemporaryDirectory() as name:
