@@ -31,7 +31,7 @@ OnStep = Callable[[str, int, int], None]
 
 _PACKAGES = (
     *("numpy", "scipy", "scikit-learn", "pandas", "aif360", "fairlearn"),
-    *("tensorflow-cpu", "cape-fair"),
+    *("quapy", "mlquantify", "tensorflow-cpu", "cape-fair"),
 )
 """Packages that a result can depend on."""
 

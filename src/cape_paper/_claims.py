@@ -251,7 +251,7 @@ def _spread(figure: list[Results]) -> Verdict:
 def shift_verdicts(results: Results) -> list[Verdict]:
     """Judge CAPE on real shifts by its errors beside those of other methods."""
     errors = over_cases(results["records"], ["size", "method"], "error")["mean"]
-    sizes = dict.fromkeys(errors.index.get_level_values("size"))
+    sizes = sorted(set(errors.index.get_level_values("size")), key=_as_number)
     judged = []
     for other in (_LAST_YEAR, "mean score", "paper", "KDEyML", "EMQ", "PACC"):
         numbers = []
@@ -285,6 +285,11 @@ def shift_verdicts(results: Results) -> list[Verdict]:
         }
     )
     return judged
+
+
+def _as_number(size: str) -> float:
+    """Order sizes of batches; all rows come last."""
+    return float("inf") if size == "all" else int(size)
 
 
 _LONG_NAMES = {
@@ -328,7 +333,7 @@ def _print_headline(results: Results) -> str:
     if not judged:
         return ""
     holds = sum(verdict["holds"] for verdict in judged)
-    text = f"{results['title']}: {holds} of {len(judged)} claims of the paper hold"
+    text = f"{results['title']}: {holds} of {len(judged)} claims hold"
     means = {}
     if "pairs" in results:
         for name in results["pairs"][0]["methods"]:

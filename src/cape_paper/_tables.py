@@ -324,27 +324,37 @@ def _interval_table(records: Sequence[Results], keys: list[str]) -> pd.DataFrame
     """Show how often intervals hold, and how wide they are, by size of the batch."""
     columns = {}
     for column in ("holds", "width"):
-        means = over_cases(records, [*keys, "size"], column)["mean"]
+        means = _with_spread(over_cases(records, [*keys, "size"], column))
         for size, values in means.unstack("size", sort=False).items():
             columns[f"{column}, {size}"] = values
-    return pd.DataFrame(columns).reset_index().map(number)
+    return pd.DataFrame(columns).fillna("").reset_index().map(number)
+
+
+_VERDICTS = (
+    *("consistent", "some_drift", "drifted", "too_little_known", "cannot_tell"),
+    "not_tested",
+)
 
 
 def _shift_tables(results: Results) -> Tables:
     """Make the tables of a run on real shifts."""
-    records = results["records"]
+    sizes = ("30", "100", "300", "all")
+    records = sorted(
+        results["records"],
+        key=lambda row: (sizes.index(row["size"]), _VERDICTS.index(row["verdict"])),
+    )
     with_labels = ("CAPE, labels", "labels alone")
     unlabelled = [row for row in records if row["method"] not in with_labels]
     of_cape = [row for row in unlabelled if row["method"] == "CAPE"]
     means = over_cases(unlabelled, ["size", "verdict", "method"], "error")
-    by_verdict = _pivoted(means["mean"].map(number), "method")
+    by_verdict = _pivoted(_with_spread(means), "method")
     batches = means.xs("CAPE", level="method")["batches"].to_numpy()
     by_verdict.insert(2, "batches", [str(count) for count in batches])
     at_all = [row for row in records if row["size"] == "all"]
     labelled = [row for row in at_all if row["method"] in ("CAPE", *with_labels)]
     labels = _with_spread(over_cases(labelled, ["method"], "error")).to_frame("error")
     for column in ("holds", "width"):
-        labels[column] = over_cases(labelled, ["method"], column)["mean"].map(number)
+        labels[column] = _with_spread(over_cases(labelled, ["method"], column))
     tables = {
         "Mean error, by rows of each group in the batch": _error_table(
             unlabelled, ["method"]
