@@ -30,11 +30,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from cape_paper._charts import save_pictures
+from cape_paper._claims import verdicts
 from cape_paper._comparison import compare_methods
 from cape_paper._logged import run_logged
 from cape_paper._methods import BESIDE_PRINT
 from cape_paper._pages import (
-    verdicts_of,
     what_is_missing,
     write_index,
     write_page,
@@ -459,7 +459,7 @@ def _run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) -
         narrow = table.rename(columns=lambda name: name.replace(" ", "\n", 1))
         text = narrow.to_markdown(index=False, tablefmt="simple", disable_numparse=True)
         typer.echo(f"\n{title}\n\n{text}")
-    for verdict in verdicts_of(results):
+    for verdict in verdicts(results):
         answer = "yes" if verdict["holds"] else "no"
         typer.echo(f"{answer}: {verdict['claim']} ({verdict['detail']})")
     for sentence in what_is_missing(results):

@@ -22,7 +22,6 @@ from sklearn.preprocessing import StandardScaler
 from cape import CapeClassifier, metrics
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
-from cape_paper._claims import reasons, verdicts
 from cape_paper._methods import METHODS, make_method, missing_packages
 from cape_paper._peers import with_group_columns
 from cape_paper._problem import Problem
@@ -106,8 +105,8 @@ def compare_methods(
     -------
     dict
         As JSON can hold it: ``data``, ``learner``, ``quantifiers``, ``rows`` (mean,
-        standard deviation and printed numbers of each method), ``verdicts``,
-        ``reasons`` for differences from print, and the facts of the run.
+        standard deviation and printed numbers of each method), and the facts of the
+        run.
 
     Raises
     ------
@@ -179,8 +178,6 @@ def compare_methods(
         "quantifiers": _quantifier_rows(problem, finished[:seeds]),
         "rows": rows,
     }
-    results["verdicts"] = verdicts(results)
-    results["reasons"] = reasons(results)
     return {**results, **run_facts(start, finished)}
 
 

@@ -63,7 +63,7 @@ def run_logged(
     -------
     dict
         As JSON can hold it: ``cases``, errors of each case; ``summary``, errors and
-        intervals over all cells; ``verdicts``; ``skipped`` and ``failed``, what is
+        intervals over all cells; ``skipped`` and ``failed``, what is
         missing; and the facts of the run.
 
     Raises
@@ -107,7 +107,6 @@ def run_logged(
         "experiment": "logged",
         "title": "The model as it is",
         "seeds": seeds,
-        "verdicts": _verdicts(summary),
         "summary": summary,
         "cases": _by_case(frame) if rows else [],
         "skipped": skipped,
@@ -249,48 +248,6 @@ def _summary(frame: pd.DataFrame) -> list[Results]:
                 row["width"] = float(cells["width"].mean())
             rows.append(row)
     return rows
-
-
-def _verdicts(summary: Sequence[Results]) -> list[Results]:
-    """Say whether errors are at most NannyML's, and whether intervals hold."""
-    found = {}
-    for row in summary:
-        if row["learner"] == "both":
-            found[row["rate"], row["method"]] = row
-    verdicts = []
-    for rate in RATES:
-        if (rate, "NannyML") in found:
-            ours = found[rate, "CAPE"]["error"]
-            theirs = found[rate, "NannyML"]["error"]
-            verdicts.append(
-                {
-                    "claim": f"the mean error of {_NAMES[rate]} is not above NannyML's",
-                    "holds": bool(ours <= theirs),
-                    "detail": f"{ours:.4f} against {theirs:.4f}",
-                }
-            )
-    for rate in ("all three", *RATES):
-        if (rate, "CAPE") in found:
-            held = found[rate, "CAPE"]["holds"]
-            detail = f"{held:.1%}"
-            if (rate, "NannyML") in found:
-                detail += f"; NannyML's bands {found[rate, 'NannyML']['holds']:.1%}"
-            verdicts.append(
-                {
-                    "claim": f"95 % intervals of {_NAMES[rate]} hold 92 to 99 %",
-                    "holds": bool(0.92 <= held <= 0.99),
-                    "detail": detail,
-                }
-            )
-    return verdicts
-
-
-_NAMES = {
-    "accuracy": "accuracy",
-    "fnr": "the FNR",
-    "fpr": "the FPR",
-    "all three": "all three rates",
-}
 
 
 def _by_case(frame: pd.DataFrame) -> list[Results]:

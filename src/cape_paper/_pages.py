@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from cape_paper._cells import Results
-from cape_paper._claims import headline, shift_verdicts
+from cape_paper._claims import headline, reasons, verdicts
 from cape_paper._stamp import STAMP, stamp
 from cape_paper._tables import results_tables
 
@@ -197,13 +197,6 @@ def write_index(pages: Sequence[Path], index: Path) -> Path:
     return index
 
 
-def verdicts_of(results: Results) -> list[Results]:
-    """Return the claims that a run is judged by, and whether they hold."""
-    if results["experiment"] == "shifts":
-        return shift_verdicts(results)
-    return results.get("verdicts", [])
-
-
 def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
     """Make the section of a run: verdicts, tables, pictures, how it was measured.
 
@@ -224,13 +217,12 @@ def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
         title += ", AIF360 told that the negative label is the favourable one"
     parts = [f"## {title}"]
     claims = []
-    for verdict in verdicts_of(results):
+    for verdict in verdicts(results):
         # In bold, so that a claim which failed is not overlooked.
         answer = "yes" if verdict["holds"] else "**no**"
         claims.append(f"{answer}: {verdict['claim']} ({verdict['detail']})")
     parts.append(_bullets("What holds", claims))
-    reasons = results.get("reasons", [])
-    parts.append(_bullets("Where we differ from print, and why", reasons))
+    parts.append(_bullets("Where we differ from print, and why", reasons(results)))
     parts.append(_bullets("What is missing", what_is_missing(results)))
     for heading, table in results_tables(results).items():
         parts.append(f"### {heading}\n\n{_markdown(table)}")

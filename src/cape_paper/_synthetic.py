@@ -20,7 +20,6 @@ from cape import CapeClassifier
 from cape.datasets import make_synthetic
 from cape.rules import GroupSituation, Prevalence, Rule
 from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
-from cape_paper._claims import reasons, synthetic_verdicts
 from cape_paper._comparison import check_choice, mean_and_sd, result_row
 from cape_paper._methods import METHODS, make_method
 from cape_paper._problem import published
@@ -67,8 +66,8 @@ def run_synthetic(
     -------
     dict
         As JSON can hold it: ``pairs`` (mean and standard deviation of each method at
-        each pair), ``theorem`` (deltas, bounds and PD), ``printed``, ``verdicts``,
-        ``reasons`` for differences from print, and the facts of the run.
+        each pair), ``theorem`` (deltas, bounds and PD), ``printed``, and the facts of
+        the run.
 
     Raises
     ------
@@ -126,8 +125,6 @@ def run_synthetic(
             mean, _ = mean_and_sd(of_group)
             means.append(mean)
         results["theorem"].append({"rho_0": rho_0, "rho_1": rho_1, "mean": means})
-    results["verdicts"] = synthetic_verdicts(results)
-    results["reasons"] = reasons(results)
     return {**results, **run_facts(start, finished)}
 
 

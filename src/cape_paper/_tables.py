@@ -78,6 +78,9 @@ def results_tables(results: Results) -> Tables:
         "small-groups": _small_group_tables,
         "logged": _logged_tables,
     }
+    # A run of which every cell failed has no records.
+    if results.get("records") == []:
+        return {}
     return makers.get(results["experiment"], _comparison_tables)(results)
 
 

@@ -43,8 +43,6 @@ def idle_row(method, reason, printed=None):
 
 
 MADE = {
-    "verdicts": [],
-    "reasons": [],
     "versions": {"python": "3"},
     "cells": 5,
     "cell_seconds": 12.4,
@@ -136,7 +134,6 @@ def invented_logged(**changes):
         "title": "The model as it is",
         "notes": ["Decisions are kept."],
         "seeds": 2,
-        "verdicts": [{"claim": "all is well", "holds": False, "detail": "1 of 2"}],
         "summary": [
             {**row, "method": "CAPE", "holds": 0.23, "width": 0.24},
             {**row, "method": "reference"},

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape_paper import published
-from cape_paper._claims import reasons, synthetic_verdicts, verdicts
+from cape_paper._claims import reasons, verdicts
 
 PRINTED = published()["table_results"]["compas"]
 BETTER = {
@@ -118,7 +118,8 @@ def synthetic_run(cape, max_acc, sd=0.001, pairs=((0.2, 0.8), (0.5, 0.5))):
         "Max_Acc": {"mean": max_acc, "sd": dict.fromkeys(cape, sd)},
     }
     entries = [{"rho_0": a, "rho_1": b, "methods": summary} for a, b in pairs]
-    return {"pairs": entries, "printed": published()["table_synthetic"]}
+    printed = published()["table_synthetic"]
+    return {"experiment": "synthetic", "pairs": entries, "printed": printed}
 
 
 WORSE = {
@@ -131,10 +132,10 @@ WORSE = {
 
 
 def test_claims_of_the_synthetic_experiment():
-    judged = synthetic_verdicts(synthetic_run(BETTER, WORSE))
+    judged = verdicts(synthetic_run(BETTER, WORSE))
     assert [verdict["holds"] for verdict in judged] == [True] * 4
     assert judged[0]["claim"].startswith("Table 1, 0.2 and 0.8")
-    judged = synthetic_verdicts(synthetic_run(WORSE, BETTER, sd=0.02))
+    judged = verdicts(synthetic_run(WORSE, BETTER, sd=0.02))
     assert [verdict["holds"] for verdict in judged] == [False] * 4
     assert "pd_0 0.200 against 0.010" in judged[0]["detail"]
     assert "greatest of pe_01: 0.0200" in judged[3]["detail"]

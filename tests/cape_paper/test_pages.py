@@ -104,9 +104,8 @@ def test_a_page_of_logged_decisions_has_the_verdict_first(tmp_path):
     page = write_page([tmp_path / "logged"], tmp_path / "page.md").read_text()
     lines = page.splitlines()
     assert lines[0] == "# The model as it is"
-    assert lines.index("- **no**: all is well (1 of 2)") < lines.index(
-        "## How it was measured"
-    )
+    verdict = lines.index("- **no**: 95 % intervals of the FNR hold 92 to 99 % (23.0%)")
+    assert verdict < lines.index("## How it was measured")
     assert "#### " not in page
     summary = table_of(invented_logged(), "over all cells")
     assert summary.iloc[1].tolist()[2:] == ["reference", ".210", ".010", "", ""]
@@ -179,9 +178,8 @@ def test_the_index_has_the_verdict_and_the_stamp_of_each_page(tmp_path):
 
 
 def test_a_page_says_how_it_was_made_and_what_holds():
-    verdict = {"claim": "A is B", "holds": False, "detail": "1 and 2"}
     page = results_markdown(
-        invented_comparison(command="x compare", verdicts=[verdict], reasons=["So."]),
+        invented_comparison(command="x compare", same_data=True),
         pictures=["images/a.png", "images/a.html"],
     )
     assert page.startswith("## Own data\n")
@@ -189,8 +187,9 @@ def test_a_page_says_how_it_was_made_and_what_holds():
         "`x compare`, 2026-01-01; 5 cells, 12 s of processor time, 2 cores, load 0.5."
     )
     assert made in page
-    assert "- **no**: A is B (1 and 2)" in page
-    assert "### Where we differ from print, and why\n\n- So." in page
+    assert "- **no**: CAPE-D: accuracy of each group within 0.05 of print" in page
+    other = results_markdown(invented_comparison())
+    assert "### Where we differ from print, and why\n\n- The printed numbers" in other
     assert "- Gone not installed: x" in page
     assert "![a](images/a.png)" in page and "a.html" not in page
     assert "### What the methods warned of" not in page
