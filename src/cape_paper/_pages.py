@@ -180,7 +180,8 @@ def write_index(pages: Sequence[Path], index: Path) -> Path:
     - [Speed](speed.md). Fast enough.
     """
     lines = [_INDEX, "```{toctree}", ":hidden:", ""]
-    lines += [page.stem for page in pages]
+    # Pages of another name have their place in the site already.
+    lines += [page.stem for page in pages if page.stem.startswith(f"{index.stem}-")]
     lines += ["```", ""]
     for page in pages:
         text = page.read_text(encoding="utf-8")
