@@ -99,7 +99,7 @@ AIF360 := Reweigh Meta-fair-sr Meta-fair-fdr CEOP-fpr CEOP-fnr CEOP-weighted ROC
 # Cells run side by side: more threads in each would wait for each other.
 REPRODUCE := OMP_NUM_THREADS=1 $(BIN)/python -m cape_paper reproduce
 PAGE := $(BIN)/python -m cape_paper page
-INDEX := $(BIN)/python -m cape_paper index docs/results-*.md docs/nannyml.md docs/trust.md docs/performance.md --out docs/results.md
+INDEX := $(BIN)/python -m cape_paper index docs/results-*.md docs/nannyml.md docs/*_compared.md docs/trust.md docs/performance.md --out docs/results.md
 
 results: $(STAMP)  ## the paper's experiments, real shifts, quantifiers, small groups and docs/results*.md; it can be stopped and started again
 	@$(BIN)/python -c "import mlquantify" 2>/dev/null || \

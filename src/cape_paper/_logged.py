@@ -26,6 +26,7 @@ from cape import CapeClassifier, Scores, examine
 from cape.metrics import confusion_by_group
 from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
 from cape_paper._problem import Problem, Rows, load_cases
+from cape_paper._records import as_records, over_cases
 
 LEARNERS = {
     "boosting": HistGradientBoostingClassifier(),
@@ -225,29 +226,16 @@ def _ask_nannyml(python: Path, reference: pd.DataFrame, batch: pd.DataFrame) -> 
 
 
 def _summary(frame: pd.DataFrame) -> list[Results]:
-    """Summarise errors and intervals over cells, for each learner and for both."""
+    """Summarise errors and intervals over cases, for each learner and for both."""
     both = frame.assign(learner="both")
     pooled = both.assign(rate="all three")
-    rows = []
-    for part in (pooled, both, frame):
-        keys = ["learner", "rate", "method"]
-        for (learner, rate, method), cells in part.groupby(keys, sort=False):
-            of_cases = cells.groupby("case")["error"].mean().to_numpy(dtype=float)
-            spread = None
-            if len(of_cases) > 1:
-                spread = float(of_cases.std(ddof=1) / len(of_cases) ** 0.5)
-            row = {
-                "learner": learner,
-                "rate": rate,
-                "method": method,
-                "error": float(cells["error"].mean()),
-                "spread": spread,
-            }
-            if method != "reference":
-                row["holds"] = float(cells["holds"].mean())
-                row["width"] = float(cells["width"].mean())
-            rows.append(row)
-    return rows
+    records = pd.concat([pooled, both, frame]).assign(times=1)
+    keys = ["learner", "rate", "method"]
+    errors = over_cases(records, keys, "error")
+    summary = pd.DataFrame({"error": errors["mean"], "spread": errors["sem"]})
+    for column in ("holds", "width"):
+        summary[column] = over_cases(records, keys, column)["mean"]
+    return as_records(summary.reset_index())
 
 
 def _by_case(frame: pd.DataFrame) -> list[Results]:

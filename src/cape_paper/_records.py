@@ -24,11 +24,16 @@ def mean_records(records: Sequence[Results], keys: list[str]) -> list[Results]:
         return []
     frame = pd.DataFrame(records)
     groups = frame.groupby(keys, sort=False)
-    means = groups.mean().assign(times=groups.size()).reset_index()
-    rows = []
-    for row in means.to_dict("records"):
-        rows.append({str(key): row[key] for key in row if row[key] == row[key]})
-    return rows
+    means = groups.mean().assign(times=groups.size())
+    return as_records(means.reset_index())
+
+
+def as_records(frame: pd.DataFrame) -> list[Results]:
+    """Return the rows of a table, without what is missing."""
+    records = []
+    for row in frame.to_dict("records"):
+        records.append({str(key): row[key] for key in row if row[key] == row[key]})
+    return records
 
 
 def judged(estimate: Any, truth: float) -> Results:
@@ -46,12 +51,12 @@ def judged(estimate: Any, truth: float) -> Results:
     }
 
 
-def over_cases(records: Sequence[Results], keys: list[str], column: str) -> Any:
+def over_cases(records: Any, keys: list[str], column: str) -> pd.DataFrame:
     """Average a column over cases, each of which counts alike.
 
     Parameters
     ----------
-    records : sequence of dict
+    records : sequence of dict or DataFrame
         Means, with ``case``, or ``seed``, and ``times``, how many each is the mean of.
     keys : list of str
         What to average by.
