@@ -46,7 +46,6 @@ def test_pages_that_programs_write_whole_have_the_stored_figures(page):
     assert text_of(f"{page}.md") == module.page_text(*stored(module.STUDY.name))
 
 
-@pytest.mark.xfail(reason="waits for a run")
 def test_the_pages_of_speed_have_the_stored_figures():
     figures = stored("performance")
     assert text_of("performance.md") == performance.page_text(*figures)
