@@ -114,16 +114,25 @@ def test_a_page_is_one_screen_of_few_words(visit, name):
     assert page.evaluate("document.documentElement.scrollHeight") <= 4 * 844
 
 
-@pytest.mark.parametrize("name", ["labels", "refuted"])
-def test_a_mark_in_the_picture_is_in_the_colour_of_the_head_of_its_column(visit, name):
+@pytest.mark.parametrize(
+    ("name", "mark", "of_key", "of_path"),
+    [
+        # What was estimated before labels decided is hollow.
+        ("labels", "hollow", "borderTopColor", "stroke"),
+        ("refuted", "diamond", "backgroundColor", "fill"),
+    ],
+)
+def test_a_mark_in_the_picture_is_in_the_colour_of_the_head_of_its_column(
+    visit, name, mark, of_key, of_path
+):
     for scheme in ("light", "dark"):
         page, summary = visit(name, color_scheme=scheme)
-        key = page.locator(".first thead .diamond")
-        wanted = key.evaluate("e => getComputedStyle(e).backgroundColor")
-        fills = page.locator(".line .diamond path").evaluate_all(
-            "paths => paths.map(p => getComputedStyle(p).fill)"
+        key = page.locator(f".first thead .{mark}")
+        wanted = key.evaluate(f"e => getComputedStyle(e).{of_key}")
+        colours = page.locator(f".line .{mark} path").evaluate_all(
+            f"paths => paths.map(p => getComputedStyle(p).{of_path})"
         )
-        assert fills == [wanted] * len(summary["groups"])
+        assert colours == [wanted] * len(summary["groups"])
 
 
 def test_parts_are_folded_stay_open_and_can_be_linked_to(visit):

@@ -256,8 +256,12 @@ NOT_ADVICE = (
 
 def impact_words(summary: Mapping[str, Any]) -> list[str]:
     """Say what a bias audit shows, and what it is not."""
-    meaning = "The selection rate is the share of a category that is selected."
-    if "median" in summary:
+    if "median" not in summary:
+        meaning = (
+            "The selection rate is the share of a category that is selected: that has "
+            f"{summary['selected']!r} (--positive chooses)."
+        )
+    else:
         meaning = (
             "The scoring rate is the share of a category with a score above the median "
             f"of all rows, which is {summary['median']:.4g}."

@@ -156,6 +156,8 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
             f"{positive!r} counts as positive because it comes after {negative!r} in "
             "the alphabet; --positive changes that."
         )
+    if not columns["groups"]:
+        yield "All rows are one group; --group names a column of groups."
     if content["learner"] == "scores":
         yield "Nothing was trained: scores and decisions are those of the file."
     else:
