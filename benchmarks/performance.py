@@ -16,7 +16,7 @@ INTRODUCTION = """# Performance
 ![What CAPE costs against one plain learner](images/performance.png)
 
 *`make bench` measured and wrote this page, with {work} s of processor time, on \
-{cores} cores, Python {python}; load average at the end: {load}. {stamp}*
+{cores} cores, Python {python}; load average at the end: {load}. {stamp}{note}*
 
 Times are ratios of processor time within one run, with one thread for linear algebra: \
 how long threads wait depends on the machine more than on the code. All competitors \
@@ -172,6 +172,8 @@ def cell(record, is_plain):
         # Quantifiers are timed in lots.
         seconds = record.get("microseconds", 1e6 * record["seconds"]) / 1e6
         text = duration(seconds)
+    elif record["rounds"] == 1:
+        text = f"{number(record['ratio'])} (one round)"
     else:
         low, high = number(record["low"]), number(record["high"])
         text = f"{number(record['ratio'])} ({low}-{high})"
@@ -229,7 +231,7 @@ def page_text(about, records):
         verdict=verdict(records),
         work=sum(work),
         stamp=stamp(about["defaults"], about["date"]),
-        **about,
+        **{"note": ""} | about,
     )
     by_part = grouped(records, "part")
     sections = [section(part, by_part[part,]) for part in SECTIONS if by_part[part,]]

@@ -93,6 +93,8 @@ def main():
     folder = Path("results/speed") if options.quick else DATA
     chosen = [] if options.page else options.only or list(MEASUREMENTS)
     about, records = load("performance", folder)
+    if set(chosen) == set(MEASUREMENTS):
+        about.pop("note", None)
     kept = [record for record in records if record["part"] not in chosen]
     most = 10_000 if options.quick else max(SIZES)
     for name in chosen:
