@@ -175,7 +175,7 @@ def test_lists_have_their_length_and_their_order(clf, content, name):
 
 def test_groups_and_probabilities_come_once(clf, content):
     twice = {**content, "groups": [content["groups"][0]] * 2}
-    with pytest.raises(ValueError, match=r"groups\[1\]\.group must be another"):
+    with pytest.raises(ValueError, match=r"groups\[1\]\.group must be a different one"):
         read(clf, twice)
     path = (*GROUP, "labelled")
     twice = changed(content, path, at(content, path) * 2)
@@ -342,7 +342,7 @@ def test_labels_of_a_stream_belong_to_its_rows(clf, stream):
 
 
 def test_groups_of_a_stream_come_once_and_are_known(clf, stream):
-    with pytest.raises(ValueError, match=r"groups\[1\]\.group must be another"):
+    with pytest.raises(ValueError, match=r"groups\[1\]\.group must be a different one"):
         resume(clf, {**stream, "groups": [stream["groups"][0]] * 2})
     for group in ("nobody", [1, 2], {"a": 1}, 1.5):
         with pytest.raises(ValueError, match="group"):

@@ -34,7 +34,7 @@ class Fields:
     >>> fields.whole("share")
     Traceback (most recent call last):
         ...
-    ValueError: share must be a whole number from 0 on, got 0.5.
+    ValueError: share must be a whole number of at least 0, got 0.5.
     """
 
     def __init__(self, content: Any, path: str = ""):
