@@ -171,3 +171,9 @@ def test_an_undefined_rate_is_left_out_and_fairlearn_counts_it_as_0(
     assert getattr(fairlearn, name)(y, y_hat, **groups) == theirs
     with pytest.warns(UserWarning, match="undefined"):
         assert getattr(ours, name)(y, y_hat, **groups) == left_out
+    # Beside c alone, b can be compared with nobody: there is no difference to report.
+    b_and_c = z != "a"
+    y, y_hat, groups = y[b_and_c], y_hat[b_and_c], {"sensitive_features": z[b_and_c]}
+    assert np.isfinite(getattr(fairlearn, name)(y, y_hat, **groups))
+    with pytest.warns(UserWarning, match="undefined"):
+        assert np.isnan(getattr(ours, name)(y, y_hat, **groups))

@@ -263,7 +263,7 @@ Returns
 -------
 float in [0, 1]
     Groups whose rate is undefined are left out with a warning; Fairlearn counts the
-    rate as 0. NaN if no rate is defined{or_zero}.
+    rate as 0. NaN if fewer than two of several groups are left{or_zero}.
 
 Examples
 --------
@@ -286,8 +286,10 @@ def _parity_metric(name: str, example: float = 0.5) -> Callable[..., float]:
         compared = []
         for rate in rates:
             values = _defined(rate, groups)
-            # The ratio of rates that are all 0 is undefined.
-            if not values.size or (how == "ratio" and not values.any()):
+            # One group that is left of several cannot be compared with any: 0 would say
+            # "no difference". The ratio of rates that are all 0 is undefined, too.
+            is_alone = len(values) < min(len(groups), 2)
+            if is_alone or (how == "ratio" and not values.any()):
                 compared.append(float("nan"))
             elif how == "ratio":
                 compared.append(values.min() / values.max())
