@@ -146,6 +146,16 @@ def test_what_is_no_new_look_is_refused_and_counts_nothing(clf, what):
         Watch.from_json(other, before)
 
 
+def test_looks_without_rows_are_no_repetition(clf):
+    X, y, group = draw(np.random.default_rng(8), 300, (0.3, 0.35))
+    watch = Watch(clf, ASKED)
+    for name, rows in {"friday": 300, "saturday": 0, "sunday": 0}.items():
+        watch.look(evidence_of(clf, (X[:rows], y[:rows], group[:rows])), name)
+    again = Watch.from_json(clf, watch.to_json())
+    assert [look["rows"] for look in again.looks] == [300, 0, 0]
+    assert again.to_dict()["groups"][0]["rows"] == (group == "a").sum()
+
+
 def test_a_state_that_was_changed_is_refused(clf):
     watch = Watch(clf)
     watch.look(evidence_of(clf, draw(np.random.default_rng(7), 300, (0.3, 0.4))))

@@ -180,8 +180,10 @@ class Watch(InNotebook):
         check_same_model(self.clf, "evidence", evidence, Evidence)
         name = str(len(self.looks) + 1) if name is None else str(name)
         digest = hashlib.sha256(evidence.to_json().encode()).hexdigest()[:16]
+        total = sum(evidence.rows.values())
         for look in self.looks:
-            if look["name"] == name or look["sha256"] == digest:
+            # All looks without rows are alike, and none counts a row twice.
+            if look["name"] == name or (look["sha256"] == digest and total):
                 what = "name" if look["name"] == name else "evidence"
                 raise ValueError(
                     f"{what} must be new, got that of the look {look['name']!r}: "
@@ -194,7 +196,6 @@ class Watch(InNotebook):
                 scores = evidence.groups[group].scores
                 cells = scores.merged(track.cuts)
                 track.add(cells if scores.unit == 1 else cells / scores.unit, number)
-        total = sum(evidence.rows.values())
         self.looks.append({"name": name, "sha256": digest, "rows": total})
         raised: list[dict[str, Any]] = []
         for question in self.questions:
