@@ -289,7 +289,8 @@ class Scan:
             counts = [f"{name!r} ({rows_text(n)})" for name, n in unknown.most_common()]
             known = [repr(group_name(group)) for group in model.clf.groups_[:10]]
             raise TableError(
-                f"{self.path} has groups that were not in training: "
+                f"{self.path} has groups that were not in training, by "
+                f"{', '.join(model.columns.groups)}: "
                 f"{', '.join(shortened(counts, _MOST_NAMES))}. The model knows "
                 f"{', '.join(known)}; train with --unknown-groups pooled to predict "
                 "unknown groups with the model of all groups."
