@@ -153,7 +153,7 @@ def test_fail_if_is_that_of_a_monitor_of_one_batch(cape, base, changed, tmp_path
     assert code == 1
     assert "fail-if fault is met" in printed
     assert f"predictions: {out}" in printed.replace("\n", "")
-    assert "<li>fault: n.csv, blue: " in (tmp_path / "p.html").read_text()
+    assert "<li>fault: n.csv, `age`: " in (tmp_path / "p.html").read_text()
     assert cape(*base, "--fail-if", "fault")[0] == 0
     assert cape(*broken, "--fail-if", "do_not_use")[0] == 1
     assert cape(*base, "--fail-if", "do_not_use")[0] == 0

@@ -238,12 +238,15 @@ def _what_to_do(
 
 def _faults(verdict: Mapping[str, Any], where: str) -> list[Styled]:
     """Name the columns at fault, before any number."""
-    lines = []
-    for fault in verdict["faults"]:
-        line = column_line(fault["column"], fault["what_happened"])
-        lines.append(f"{line}, in {listed(fault[where], _MOST_NAMES)}")
+    lines = [fault_line(fault, where) for fault in verdict["faults"]]
     few = shortened(lines, _MOST_COLUMNS, "columns", end="and ")
     return [Styled(f"  {line}", "red") for line in few]
+
+
+def fault_line(fault: Mapping[str, Any], where: str) -> str:
+    """Name a column at fault, and the groups or batches in which it is."""
+    line = column_line(fault["column"], fault["what_happened"])
+    return f"{line}, in {listed(fault[where], _MOST_NAMES)}"
 
 
 def _groups_to_act_on(

@@ -469,12 +469,14 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
     -------
     list of Finding
         PE of each batch, and the other metrics and the verdict of each group in each
-        batch.
+        batch; a column at fault comes once for all groups of a batch.
     """
-    # Imported here, since it takes scikit-learn along.
+    # Imported here, since they take scikit-learn along.
     from cape.metrics._rates import FEWEST_ROWS
+    from cape.report._batch import columns_at_fault
 
     findings = []
+    columns: dict[str, list[Any]] = {}
     for batch in summary["batches"]:
         findings.append(Finding("pe", batch["batch"], batch["expected_pe"]))
     for group in summary["groups"]:
@@ -499,7 +501,16 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
                 findings.append(Finding(metric, where, batch[metric]))
             action = batch["action"]
             findings.append(Finding(action["code"], where, 1.0))
+            if batch["verdict"] == "fault":
+                pairs = [(group["group"], column) for column in batch["columns"]]
+                columns.setdefault(batch["batch"], []).extend(pairs)
+                continue
             for verdict in _CONDITIONS_MET.get(batch["verdict"], ()):
                 reason = batch["reason"] or batch["verdict_text"]
                 findings.append(Finding(verdict, f"{where}: {reason}", 1.0))
+    for name, of_groups in columns.items():
+        for fault in columns_at_fault(of_groups, "groups"):
+            where = f"{name}, {words.fault_line(fault, 'groups')}"
+            for verdict in _CONDITIONS_MET["fault"]:
+                findings.append(Finding(verdict, where, 1.0))
     return findings
