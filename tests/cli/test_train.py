@@ -101,6 +101,8 @@ def test_a_terminal_gets_lines_that_fit(cape, people_folder, monkeypatch):
 def test_the_same_seed_gives_the_same_model_and_force_replaces_it(cape, refused, base):
     fingerprints = [json.loads(cape(*base, "--seed", 3, "--json")[1])["fingerprint"]]
     refused(*base, says=["m.cape exists already", "--force"])
+    # What --force would not mend comes first.
+    refused(*base, "--group", "rase", says=["no column 'rase'"])
     for seed in (3, 4):
         code, out, _ = cape(*base, "--seed", seed, "--json", "--force")
         assert code == 0

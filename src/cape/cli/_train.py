@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cape import files
+from cape._tables import check_columns_exist, open_table
 from cape._wording._terminal import trained
 from cape.cli import _app
 from cape.cli import _options as options
@@ -156,7 +157,14 @@ def train(
         1, true or yes.
     """
     source = csv.source(file)
-    check_files([source], [out], overwrite=force)
+    groups = options.group_columns(source, csv.dialect(), group)
+    try:
+        check_files([source], [out], overwrite=force)
+    except FileExistsError:
+        # A misspelled column would be told only once the user has forced it.
+        names = open_table(source, csv.dialect()).names
+        check_columns_exist([label, *groups, *(drop or [])], names, str(source))
+        raise
     settings = own.chosen(costs) | {
         "missing_groups": missing_groups or "error",
         "n_jobs": own.jobs if dask is None else None,
@@ -172,7 +180,7 @@ def train(
             source,
             out,
             label=label,
-            group=options.group_columns(source, csv.dialect(), group),
+            group=groups,
             drop=drop or [],
             drop_suspicious=drop_suspicious,
             positive=positive,
