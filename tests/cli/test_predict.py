@@ -111,6 +111,31 @@ def test_of_many_groups_those_to_act_on_come_first_and_the_rest_is_counted(
     assert len(read_rows(out, *names)) == 15
 
 
+def test_a_year_is_suspicious_in_training_and_later_files_say_what_to_do(
+    cape, tmp_path
+):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 600)
+    frame = pd.DataFrame({"x": random.normal(2 * y), "year": 2012 + np.arange(600) % 5})
+    frame.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    base = ("train", tmp_path / "t.csv", "--label", "y", "--learner", "logistic")
+    _, _, notes = cape(*base, "--out", tmp_path / "m.cape")
+    assert "'year' (looks like years, 2012 to 2016)" in notes and "--drop" in notes
+    for year, said in {
+        2017: "; if it can only grow, train without it",
+        2016: "",
+    }.items():
+        new = tmp_path / f"{year}.csv"
+        frame.assign(year=year).to_csv(new, index=False)
+        _, out, _ = cape("predict", tmp_path / "m.cape", new)
+        out = " ".join(out.split())
+        assert "fix `year` first" in out
+        assert said in out and "2016.0001" not in out
+    cape(*base, "--drop", "year", "--out", tmp_path / "without.cape")
+    _, out, _ = cape("predict", tmp_path / "without.cape", new)
+    assert out.startswith("Use the predictions")
+
+
 def test_the_command_that_draws_rows_to_label_can_be_pasted(cape, tmp_path):
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 2000)

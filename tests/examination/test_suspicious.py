@@ -478,6 +478,9 @@ def test_a_few_mistakes_do_not_hide_dates():
     [
         (DAYS.dt.strftime("%Y%m%d").astype(int), ("numbers as dates", "%Y%m%d")),
         (DAYS.dt.strftime("%Y%m").astype(int), ("numbers as dates", "%Y%m")),
+        (DAYS.dt.year, ("years", 2012, 2014)),
+        (DAYS.dt.strftime("%Y"), ("years", 2012, 2014)),
+        (pd.Series([2012, 2014, 2016] * 30), ("years", 2012, 2016)),
         (
             DAYS.astype("datetime64[s]").astype("int64") + 0.25,
             ("since 1970", "seconds"),
@@ -495,10 +498,11 @@ def test_numbers_that_read_as_dates(numbers, reason):
 @pytest.mark.parametrize(
     "values",
     [
-        DAYS.dt.year,
+        pd.Series(range(1930, 2000)),
+        DAYS.dt.year + 0.5,
+        DAYS.dt.year - 200,
         DAYS.dt.month,
         DAYS.dt.strftime("%b"),
-        DAYS.dt.strftime("%Y"),
         DAYS.dt.strftime("%H:%M:%S"),
         DAYS.dt.strftime("%Y%m%d").astype(int) + 0.5,
         DAYS.dt.strftime("%Y%m%d").astype(int) + 60,

@@ -443,6 +443,7 @@ _SUSPICIONS: Mapping[str, str] = {
     "text as dates": "text that looks like dates ({})",
     "numbers as dates": "numbers that look like dates ({})",
     "since 1970": "numbers that look like dates ({} since 1970)",
+    "years": "looks like years, {} to {}",
 }
 
 

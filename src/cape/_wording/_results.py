@@ -408,9 +408,9 @@ _COLUMN_HAPPENED = {
     ),
     "type": "{share:.0%} have a different type; training had {held}",
     "missing": "{share:.0%} are missing, {expected:.0%} expected",
-    "above": "{part} are {greater} than {end}, {expected:.0%} expected",
+    "above": "{part} are {greater} than {end}, {expected:.0%} expected{advice}",
     "below": "{part} are {smaller} than {end}, {expected:.0%} expected",
-    "constant": "{part} are from {low} to below {high}, {expected:.0%} expected",
+    "constant": "{part} are {where}, {expected:.0%} expected",
     "edge": "{share:.0%} are {below} {end}, {expected:.0%} expected",
     "unseen": "{share:.0%} are values never seen in training{names}",
     "level": "{share:.0%} are {level!r}, {expected:.0%} expected",
@@ -448,7 +448,8 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     --------
     Some of the sentences ::
 
-        all 711 values are later than 2013-12-29, 0% expected
+        all 711 values are later than 2013-12-29, 0% expected; if it can only grow,
+        train without it
         100% are values never seen in training: M, F
         40% are missing, 0% expected
         31% are below 2, 64% expected
@@ -462,6 +463,11 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     said["greater"], said["smaller"], said["below"] = "greater", "smaller", "below"
     if form == "date":
         said["greater"], said["smaller"], said["below"] = "later", "earlier", "before"
+    if code == "constant":
+        said["where"] = f"from {said['low']} to below {said['high']}"
+        high = np.float32(numbers["high"])
+        if np.nextafter(np.float32(numbers["low"]), high) == high:
+            said["where"] = said["low"]
     if code == "units":
         said["factor"] = float(f"{numbers['factor']:.2g}")
     if code == "type":
@@ -471,10 +477,11 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
         said["names"] = f": {', '.join(names)}" if names else ""
     if "present" in numbers:
         share = numbers["share"]
-        said["part"] = f"{share:.0%}"
+        said["part"], said["advice"] = f"{share:.0%}", ""
         # In rows if it is all of them.
         if math.isclose(share, numbers["present"], rel_tol=1e-5, abs_tol=1e-8):
             said["part"] = f"all {round(share * numbers['rows']):,} values"
+            said["advice"] = "; if it can only grow, train without it"
     return _COLUMN_HAPPENED[code].format(**said)
 
 

@@ -125,8 +125,8 @@ def suspicious_columns(
     - columns that tell the answer: one column alone has an AUC above .98, or all rows
       with one of its values are positive. It was most likely filled in after the answer
       was known,
-    - dates and times, also as text or numbers: those of a later batch come after all of
-      training,
+    - dates, times and recent years, also as text or numbers: those of a later batch
+      come after all of training,
     - identifiers: text in which nearly all values are different, and whole numbers that
       were given out once or follow the order of the rows.
 
@@ -620,6 +620,10 @@ _MIN_DISTINCT_NUMBERS = 6
 _CALENDAR = {"%Y%m%d": 10_000, "%Y%m": 100}
 _YEARS = (1900, 2100)
 
+# Years of a survey or of a sale span fewer, and new ones come; years of birth or of
+# construction span more, and come again.
+_MOST_YEARS = 25
+
 # Seconds since 1970 from the year 2000 to 2040. A measurement in which every value has
 # this size and the largest is 2.3 times the smallest would be an odd one.
 _UNIX_SECONDS = (946_684_800, 2_208_988_800)
@@ -635,8 +639,9 @@ def reason_date(column: TableColumn) -> Reason | None:
     """Tell why a column holds dates, or return None if it does not.
 
     Dates are also recognised where they are written as text (14/08/2013), as whole
-    numbers (20130814, 201308), or as seconds since 1970 or a fraction of them. A year,
-    a month or a time of day alone is no date: it can come again.
+    numbers (20130814, 201308), or as seconds since 1970 or a fraction of them. Years
+    that lie close together will be followed by others. A month or a time of day alone
+    is no date: it can come again.
     """
     import pandas as pd
 
@@ -644,9 +649,10 @@ def reason_date(column: TableColumn) -> Reason | None:
         return ("dates",)
     distinct = pd.unique(column.present)[:_MAX_VALUES]
     if column.kind == "text":
-        return _reason_text(distinct)
+        numbers = pd.to_numeric(pd.Series(distinct), errors="coerce").to_numpy(float)
+        return _reason_text(distinct) or _reason_years(numbers)
     if len(distinct) < _MIN_DISTINCT_NUMBERS:
-        return None
+        return _reason_years(distinct)
     first_year, last_year = _YEARS
     for format_, digits in _CALENDAR.items():
         years = distinct / digits
@@ -661,7 +667,19 @@ def reason_date(column: TableColumn) -> Reason | None:
         seconds = distinct / in_a_second
         if seconds.min() >= earliest and seconds.max() < latest:
             return "since 1970", unit
-    return None
+    return _reason_years(distinct)
+
+
+def _reason_years(distinct: np.ndarray) -> Reason | None:
+    """Recognise the years in which rows were recorded."""
+    if len(distinct) < 2:
+        return None
+    first, last = distinct.min(), distinct.max()
+    # A comparison with NaN is False.
+    in_range = _YEARS[0] <= first and last < min(_YEARS[1], first + _MOST_YEARS)
+    if not in_range or (distinct % 1 != 0).any():
+        return None
+    return "years", int(first), int(last)
 
 
 def _reason_text(distinct: np.ndarray) -> Reason | None:
