@@ -24,7 +24,7 @@ from cape import CapeClassifier, Estimate, metrics
 from cape._group_model import MemberRates
 from cape.datasets import fetch_compas, make_synthetic
 from cape.rules import GroupSituation
-from cape.rules._bounded import make_rule
+from cape.rules._rules import make_rule
 from cape_paper import stamp
 from cape_paper._peers import with_group_columns
 

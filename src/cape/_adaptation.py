@@ -23,7 +23,7 @@ from cape._wording import _results as words
 from cape._wording._numbers import level_text
 from cape._wording._results import column_line
 from cape.rules import GroupSituation, Prevalence
-from cape.rules._bounded import describe_rule
+from cape.rules._rules import describe_rule
 
 _FORMAT = 2
 """Number of the JSON format; it changes when older text can no longer be read."""

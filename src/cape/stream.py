@@ -34,7 +34,7 @@ from cape._validation import all_if_none, check_fitted_cape, check_same_length
 from cape._window import StreamRow, Window
 from cape.classifier import CapeClassifier
 from cape.rules import Prevalence
-from cape.rules._bounded import describe_rule
+from cape.rules._rules import describe_rule
 
 __all__ = ["RollingCape"]
 

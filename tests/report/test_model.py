@@ -16,7 +16,7 @@ from cape import CapeClassifier
 from cape.metrics import confusion_by_group, proportional_equality
 from cape.metrics._between import worst_pe
 from cape.report._model import Members, explorer_data, members_of, unadapted
-from cape.rules._base import nearest_member
+from cape.rules._rules import nearest_member
 
 hundredths = st.integers(0, 100)
 # Tenths: members often tie.

@@ -23,7 +23,7 @@ from cape.rules import (
     ProportionalEquality,
     Rule,
 )
-from cape.rules._bounded import describe_rule, make_rule
+from cape.rules._rules import describe_rule, make_rule
 
 sys.path.insert(0, str(Path(__file__).parent))
 from situations import invent, situation

@@ -211,7 +211,7 @@ def test_every_option_of_the_commands_is_in_the_table():
         ),
         (
             "The 'rule' parameter of CapeClassifier must be a str among {'b', 'a'} or "
-            "an instance of 'cape.rules._base.Rule'. Got 'x' instead.",
+            "an instance of 'cape.rules._rules.Rule'. Got 'x' instead.",
             "--rule must be one of 'a', 'b', got 'x'.",
         ),
     ],

@@ -43,7 +43,7 @@ from cape._validation import all_if_none, check_fitted_cape
 from cape._wording import _results as words
 from cape.quantify._names import borrows_interval
 from cape.rules import GroupSituation, Prevalence, Rule, Unchanged
-from cape.rules._bounded import describe_rule, make_rule
+from cape.rules._rules import describe_rule, make_rule, of_thetas
 
 
 def find_evidence(
@@ -320,7 +320,7 @@ def choose_members(
         rule = Prevalence()
     if not isinstance(rule, Unchanged):
         # Decisions that were made can be kept. There is nothing about them to choose.
-        situations = {name: group.of_thetas() for name, group in situations.items()}
+        situations = {name: of_thetas(group) for name, group in situations.items()}
     chosen = rule.choose(situations)
     _check_chosen(rule, situations, chosen)
     return chosen

@@ -331,7 +331,7 @@ class Costs:
         if not parameters:
             return name
         from cape.rules import RULES
-        from cape.rules._bounded import make_rule
+        from cape.rules._rules import make_rule
 
         if name is None:
             first = next(iter(parameters))

@@ -28,8 +28,8 @@ from cape.examination._draws import (
 )
 from cape.metrics._rates import FEWEST_ROWS, Confusion, fold
 from cape.rules import CRITERIA
-from cape.rules._bounded import bounds_of
 from cape.rules._problem import compared_groups
+from cape.rules._rules import bounds_of
 
 _RATES = {
     "fpr": "fpr",

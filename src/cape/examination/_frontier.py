@@ -20,8 +20,8 @@ from cape._validation import check_choice, check_number
 from cape._wording import _examination as words
 from cape.examination._draws import BatchDraws, central, holding
 from cape.rules import CRITERIA, RULES, Unchanged
-from cape.rules._bounded import BoundedRule
 from cape.rules._problem import Problem
+from cape.rules._rules import BoundedRule, is_logged, of_thetas
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ def _choose_by_rules(
         if kind in kinds:
             continue
         kinds.add(kind)
-        logged = all(group.is_logged for group in draws.situations.values())
+        logged = all(is_logged(group) for group in draws.situations.values())
         if kind is Unchanged and not logged:
             # No decisions were made that could be compared.
             continue
@@ -245,7 +245,7 @@ class _Search:
         # A bound that every choice meets.
         loosest = 0.0 if is_ratio else CRITERIA[self.criterion].highest_bound
         situations = self.draws.situations
-        choices = [group.of_thetas() for group in situations.values()]
+        choices = [of_thetas(group) for group in situations.values()]
         problem = Problem(choices, [self.criterion], **self.costs)
         widest = problem.measure(0, problem.solve([loosest]))
         if np.isnan(widest):

@@ -38,7 +38,7 @@ from cape.files import _scan
 from cape.files._model import TableModel
 from cape.files._notes import Notes
 from cape.metrics import confusion_by_group
-from cape.rules._bounded import make_rule
+from cape.rules._rules import make_rule
 
 if TYPE_CHECKING:
     from cape.files._sample import CheckedGroup

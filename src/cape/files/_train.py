@@ -44,7 +44,7 @@ from cape.files._columns import (
 from cape.files._model import TableModel, describe_groups
 from cape.files._notes import Notes
 from cape.files._scan import OnRows, Scan, single_thread_if_small
-from cape.rules._bounded import describe_rule
+from cape.rules._rules import describe_rule
 
 _SETTINGS = (
     "pool",

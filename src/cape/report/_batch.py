@@ -14,7 +14,7 @@ from cape.examination import Examination, LabelChecks
 from cape.metrics._audit import audit_counts
 from cape.report._audit import audit_content
 from cape.report._model import facts_of_classifier, stamped
-from cape.rules._bounded import bounds_of
+from cape.rules._rules import bounds_of
 
 WIDTHS = (0.2, 0.1, 0.05)
 """Widths of intervals for which the page says how many labels they need."""

@@ -29,7 +29,7 @@ from cape.report._batch import WIDTHS, batch_summary
 from cape.report._monitor import monitor_pictures
 from cape.report._pictures import batch_pictures
 from cape.report._watch import watch_context
-from cape.rules._bounded import bounds_of
+from cape.rules._rules import bounds_of
 
 _MOST_ROWS = 8
 """Of more groups, batches or categories, the first screen shows some."""

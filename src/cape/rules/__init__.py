@@ -1,7 +1,7 @@
 """Rules: which member of each group's pool decides, seeing all groups at once."""
 
-from cape.rules._base import GroupSituation, Prevalence, Rule, Unchanged
-from cape.rules._bounded import (
+from cape.rules._criteria import CRITERIA, GroupSituation
+from cape.rules._rules import (
     RULES,
     Accuracy,
     Constrained,
@@ -9,9 +9,11 @@ from cape.rules._bounded import (
     EqualizedOdds,
     EqualOpportunity,
     PredictiveEquality,
+    Prevalence,
     ProportionalEquality,
+    Rule,
+    Unchanged,
 )
-from cape.rules._criteria import CRITERIA
 
 __all__ = [
     "CRITERIA",

@@ -1,4 +1,4 @@
-"""Criteria: what may not differ too much between groups.
+"""What a rule sees of each group, and criteria: what may not differ too much.
 
 Every criterion is written as bounds on the difference of some values between two
 groups, which is what `cape.rules._problem` searches within.
@@ -7,14 +7,80 @@ groups, which is what `cape.rules._problem` searches within.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from cape._estimate import Estimate
+from cape._group_model import MemberRates
 from cape.metrics._between import worst_pe
-from cape.rules._base import GroupSituation
+
+DIGITS = 12
+"""Distances that agree to so many decimals are ties: they differ by rounding alone."""
 
 _LOG_OF_NOTHING = -1000.0
 """Stands for the logarithm of 0, and is below that of any share."""
+
+
+@dataclass(frozen=True)
+class GroupSituation:
+    """What a rule knows about one group in one batch.
+
+    A rule never sees a row. All fields describe one batch; a leading axis describes
+    many batches at once (`CapeClassifier.predict_individually` has one for each row).
+
+    Parameters
+    ----------
+    share : float
+        Share of the rows of the batch that belong to this group.
+    estimate : Estimate
+        Prevalence; its value is q in the paper, an array if there are many batches. The
+        ends of its interval are NaN if intervals were not requested.
+    thetas : ndarray of shape (n_members,)
+        Prevalence that each member was made for.
+    predicted_prevalences : ndarray of shape (..., n_members)
+        Share of the group's rows that each member predicts positive. It is observed in
+        this batch, not estimated.
+    rates : MemberRates
+        True and false positive rates of the members on rows they were not trained on.
+        Under prior shift these do not move.
+    unchanged : int, default=0
+        The member that changes nothing: decisions as they were made, or the model as
+        trained.
+
+    Examples
+    --------
+    >>> from cape import Estimate
+    >>> from cape._group_model import MemberRates
+    >>> from cape.rules import GroupSituation
+    >>> called, rows = np.array([90.0, 99.0]), np.array([100.0, 100.0])
+    >>> situation = GroupSituation(
+    ...     share=0.4, estimate=Estimate(0.3, 0.2, 0.4), thetas=np.array([0.2, 0.6]),
+    ...     predicted_prevalences=np.array([0.25, 0.55]),
+    ...     rates=MemberRates(called, rows, 100 - called, rows),
+    ... )
+    >>> situation.tpr.tolist()
+    [0.9, 0.99]
+    """
+
+    share: float
+    estimate: Estimate
+    thetas: np.ndarray
+    predicted_prevalences: np.ndarray
+    rates: MemberRates
+    unchanged: int = 0
+
+    # Computed once: a frontier looks at the rates of all members a thousand times.
+    @cached_property
+    def tpr(self) -> np.ndarray:
+        """True positive rate of each member; NaN where it is unknown."""
+        return self.rates.tpr
+
+    @cached_property
+    def fpr(self) -> np.ndarray:
+        """False positive rate of each member; NaN where it is unknown."""
+        return self.rates.fpr
 
 
 class Criterion:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cape._groups import Group
-from cape.rules._base import DIGITS, GroupSituation
-from cape.rules._criteria import CRITERIA, Criterion
+from cape.rules._criteria import CRITERIA, DIGITS, Criterion, GroupSituation
 
 _PRECISION = 1e-4
 """How near to the narrowest possible bounds the search comes."""

@@ -1,12 +1,15 @@
-"""The rules that weigh costs against criteria between groups; all rules by name."""
+"""All rules: the paper's, and those that weigh costs against criteria."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
+
+from cape._group_model import MemberRates
 from cape._groups import Group
 from cape._validation import check_choice, check_number
 from cape._wording._results import (
@@ -15,9 +18,184 @@ from cape._wording._results import (
     rates_are_unknown,
 )
 from cape.metrics._rates import FEWEST_ROWS
-from cape.rules._base import GroupSituation, Prevalence, Rule, Unchanged
-from cape.rules._criteria import CRITERIA
+from cape.rules._criteria import CRITERIA, DIGITS, GroupSituation
 from cape.rules._problem import Problem, has_known_rates
+
+
+class Rule(ABC):
+    """Base class of rules: a rule picks a member for every group, jointly.
+
+    To write your own, subclass this class and define `choose`.
+
+    Examples
+    --------
+    >>> from cape.rules import Rule
+    >>> class MiddleMember(Rule):
+    ...     def choose(self, groups):
+    ...         return {name: len(group.thetas) // 2 for name, group in groups.items()}
+    >>> MiddleMember().choose({})
+    {}
+    """
+
+    @abstractmethod
+    def choose(self, groups: Mapping[Group, GroupSituation]) -> dict[Group, int]:
+        """Pick the member of every group.
+
+        Parameters
+        ----------
+        groups : mapping from group to GroupSituation
+            All groups of the batch.
+
+        Returns
+        -------
+        dict from group to int
+            Index of the chosen member in the pool of that group. Where the fields of a
+            group have a leading axis, an array with one index for each batch.
+        """
+
+    def notes(
+        self, groups: Mapping[Group, GroupSituation], chosen: Mapping[Group, int]
+    ) -> list[str]:
+        """Say what a user should know about a choice, such as a bound it misses.
+
+        Parameters
+        ----------
+        groups : mapping from group to GroupSituation
+            All groups of the batch.
+        chosen : mapping from group to int
+            What `choose` has picked.
+
+        Returns
+        -------
+        list of str
+            Sentences; none unless a subclass has some.
+        """
+        return []
+
+
+@dataclass(frozen=True)
+class Prevalence(Rule):
+    """Pick the member whose predicted prevalence is nearest the estimate.
+
+    This is step 3 of the prediction phase of Algorithm 1. Each group is decided
+    on its own. It brings the prevalence difference of every group near 0, and with it
+    the proportional equality of every pair.
+
+    Examples
+    --------
+    >>> from cape.rules import Prevalence
+    >>> Prevalence().choose({})
+    {}
+    """
+
+    def choose(self, groups: Mapping[Group, GroupSituation]) -> dict[Group, Any]:
+        """Pick the member of every group.
+
+        Parameters
+        ----------
+        groups : mapping from group to GroupSituation
+
+        Returns
+        -------
+        dict from group to int
+            Or to an array of int, for groups whose fields have a leading axis.
+        """
+        chosen = {}
+        for name, group in groups.items():
+            chosen[name] = nearest_member(
+                group.predicted_prevalences, group.thetas, group.estimate.value
+            )
+        return chosen
+
+
+@dataclass(frozen=True)
+class Unchanged(Rule):
+    """Keep the decisions as they are.
+
+    With `cape.Scores` these are the decisions that were logged. Without logged
+    decisions the score of the model is cut where it predicts as many positives as
+    training has positives, whatever the batch is.
+
+    Examples
+    --------
+    >>> from cape.rules import Unchanged
+    >>> Unchanged().choose({})
+    {}
+    """
+
+    def choose(self, groups: Mapping[Group, GroupSituation]) -> dict[Group, int]:
+        """Pick the member of every group that changes nothing.
+
+        Parameters
+        ----------
+        groups : mapping from group to GroupSituation
+
+        Returns
+        -------
+        dict from group to int
+        """
+        return {name: group.unchanged for name, group in groups.items()}
+
+
+def nearest_member(
+    predicted_prevalences: np.ndarray, thetas: np.ndarray, estimate: Any
+) -> Any:
+    """Find the member whose predicted prevalence is nearest the estimate.
+
+    This is J = argmin over theta of abs(rho-hat_theta - q), step 3 of the prediction
+    phase of Algorithm 1. The paper is silent about ties: here they go to the theta
+    nearest the estimate, then to the smaller theta. In batches of one row, where every
+    predicted prevalence is 0 or 1, ties are the rule.
+
+    Parameters
+    ----------
+    predicted_prevalences : ndarray of shape (..., n_members)
+        Share of the rows that each member calls positive.
+    thetas : ndarray of shape (n_members,)
+        Prevalence that each member was made for.
+    estimate : float or ndarray of shape (...,)
+        Estimated prevalence.
+
+    Returns
+    -------
+    int or ndarray of shape (...,)
+        Index of the chosen member.
+
+    Examples
+    --------
+    >>> from cape.rules._rules import nearest_member
+    >>> int(nearest_member(np.array([0.1, 0.4, 0.4]), np.array([0.2, 0.5, 0.8]), 0.5))
+    1
+    """
+    q = np.asarray(estimate)[..., None]
+    # In ascending order of theta, argmin returns the smaller theta of two equals.
+    order = np.argsort(thetas, kind="stable")
+    distance = np.round(np.abs(predicted_prevalences[..., order] - q), DIGITS)
+    tied = distance == distance.min(axis=-1, keepdims=True)
+    distance_of_theta = np.round(np.abs(thetas[order] - q), DIGITS)
+    chosen = np.where(tied, distance_of_theta, np.inf).argmin(axis=-1)
+    return order[chosen]
+
+
+def is_logged(group: GroupSituation) -> bool:
+    """Tell whether the last member stands for decisions as they were made."""
+    return bool(np.isnan(group.thetas[-1]))
+
+
+def of_thetas(group: GroupSituation) -> GroupSituation:
+    """Return a situation without a member that was made for no prevalence.
+
+    Decisions as they were made are such a member: they can be kept, and not moved.
+    """
+    if not is_logged(group):
+        return group
+    rates = [getattr(group.rates, field.name)[:-1] for field in fields(MemberRates)]
+    return replace(
+        group,
+        thetas=group.thetas[:-1],
+        predicted_prevalences=group.predicted_prevalences[..., :-1],
+        rates=MemberRates(*rates),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -393,7 +571,7 @@ def make_rule(rule: Any) -> Rule:
 
     Examples
     --------
-    >>> from cape.rules._bounded import make_rule
+    >>> from cape.rules._rules import make_rule
     >>> make_rule("prevalence")
     Prevalence()
     """
@@ -427,7 +605,7 @@ def describe_rule(rule: Rule) -> dict[str, Any]:
     Examples
     --------
     >>> from cape.rules import Accuracy
-    >>> from cape.rules._bounded import describe_rule
+    >>> from cape.rules._rules import describe_rule
     >>> describe_rule(Accuracy(cost_fn=5))
     {'name': 'accuracy', 'cost_fp': 1.0, 'cost_fn': 5.0}
     """
@@ -459,8 +637,8 @@ def bounds_of(description: Mapping[str, Any]) -> dict[str, float | None]:
     Examples
     --------
     >>> from cape.rules import DemographicParity
-    >>> from cape.rules._bounded import describe_rule
-    >>> from cape.rules._bounded import bounds_of
+    >>> from cape.rules._rules import describe_rule
+    >>> from cape.rules._rules import bounds_of
     >>> bounds_of(describe_rule(DemographicParity(ratio=0.8)))
     {'demographic_parity_ratio': 0.8}
     """
