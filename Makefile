@@ -95,15 +95,15 @@ trust: $(STAMP)  ## how often intervals, tests and watches were right: docs/trus
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "error-parity==0.3.12"; }
 	$(BIN)/python benchmarks/trust.py $(QUICK)
 
-AIF360 := Reweigh Meta-fair-sr Meta-fair-fdr CEOP-fpr CEOP-fnr CEOP-weighted ROC-spd ROC-aod ROC-eod
+AIF360 := Reweigh AD Meta-fair-sr Meta-fair-fdr CEOP-fpr CEOP-fnr CEOP-weighted ROC-spd ROC-aod ROC-eod
 # Cells run side by side: more threads in each would wait for each other.
 REPRODUCE := OMP_NUM_THREADS=1 $(BIN)/python -m cape_paper reproduce
 PAGE := $(BIN)/python -m cape_paper page
 INDEX := $(BIN)/python -m cape_paper index docs/results-*.md docs/nannyml.md docs/*_compared.md docs/trust.md docs/performance.md --out docs/results.md
 
 results: $(STAMP)  ## the paper's experiments, real shifts, quantifiers, small groups and docs/results*.md; it can be stopped and started again
-	@$(BIN)/python -c "import mlquantify" 2>/dev/null || \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
+	@$(BIN)/python -c "import mlquantify, tensorflow" 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[adversarial,bench]"
 	$(REPRODUCE) synthetic
 	$(REPRODUCE) compas
 	$(REPRODUCE) compas --favourable negative --out results/compas-negative --seeds 3 --slow-seeds 1 $(AIF360:%=--method %)

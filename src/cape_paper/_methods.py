@@ -123,8 +123,7 @@ METHODS: dict[str, Method] = {
 
 BESIDE_PRINT = [name for name in METHODS if "rule" not in METHODS[name].settings]
 """What a reproduction runs unless it is told otherwise: without rules that the paper
-does not have, and without AD, which needs TensorFlow."""
-BESIDE_PRINT.remove("AD")
+does not have."""
 
 
 def make_method(
