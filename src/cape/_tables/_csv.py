@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -131,7 +131,7 @@ class CsvTable(Table):
     def _numbers_at_the_beginning(self) -> dict[str, str]:
         """Return the columns that hold numbers only in the first block."""
         try:
-            schema = self._reader(None, None, None, _FIRST_BLOCK).schema
+            schema = self._reader(None, None, _FIRST_BLOCK).schema
         except (ValueError, OSError):
             return {}  # whoever reads the file will find out what is wrong
         numbers: dict[str, str] = {}
@@ -140,12 +140,10 @@ class CsvTable(Table):
                 numbers[field.name] = "number"
         return numbers
 
-    def batches(
-        self, wanted: Wanted, rows: int, hasher: Any
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
         kinds = self._kinds_to_read(wanted)
         try:
-            yield from self._read(wanted.columns, kinds, wanted.verbatim, hasher)
+            yield from self._read(wanted.columns, kinds, wanted.verbatim)
         except (ValueError, OSError) as error:
             raise self._explained(error, kinds) from error
 
@@ -169,27 +167,19 @@ class CsvTable(Table):
         columns: list[str],
         kinds: Mapping[str, str],
         verbatim: bool = False,
-        hasher: Any = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows in blocks, front to back and once."""
         dates = [name for name, kind in kinds.items() if kind == "date"]
         types = {name: arrow_type(kinds.get(name)) for name in columns}
         # pyarrow knows neither zones beside none, nor the day first.
         types |= {name: arrow_type("text") for name in dates}
-        with self.path.open("rb") as binary:
-            hashed = _HashedFile(binary, hasher)
-            for batch in self._reader(hashed, types, columns, verbatim=verbatim):
-                for name in dates:
-                    batch = _with_dates(batch, name)
-                yield batch
-            # The digest must be that of the whole file even if pyarrow stops at the
-            # last row and leaves bytes unread.
-            while hasher is not None and hashed.read(1 << 20):
-                pass
+        for batch in self._reader(types, columns, verbatim=verbatim):
+            for name in dates:
+                batch = _with_dates(batch, name)
+            yield batch
 
     def _reader(
         self,
-        hashed: _HashedFile | None,
         types: dict[str, pa.DataType] | None,
         columns: list[str] | None,
         block_size: int = _BLOCK,
@@ -197,9 +187,8 @@ class CsvTable(Table):
         verbatim: bool = False,
     ) -> Any:
         """Open the file with pyarrow; columns without a type get one from pyarrow."""
-        # The hash is that of the file as it is, so it is taken before unpacking.
         compression = "gzip" if is_gzip(self.path) else None
-        stream = pa.input_stream(hashed or self.path, compression=compression)
+        stream = pa.input_stream(self.path, compression=compression)
         if not self.dialect.is_utf8:
             stream = pa.transcoding_input_stream(stream, self.dialect.encoding, "utf-8")
         return pacsv.open_csv(
@@ -432,29 +421,6 @@ def _decimal_hint(field: str, kind: str) -> str:
     if _THOUSANDS.fullmatch(field.strip()):
         hint += ", and if it stands between thousands, leave it out"
     return hint
-
-
-class _HashedFile:
-    """A file for pyarrow that feeds the bytes it returns to a hasher, if any."""
-
-    def __init__(self, binary: IO[bytes], hasher: Any):
-        self._binary = binary
-        self._hasher = hasher
-
-    def read(self, size: int = -1) -> bytes:
-        block = self._binary.read(size)
-        if self._hasher is not None:
-            self._hasher.update(block)
-        return block
-
-    @property
-    def closed(self) -> bool:
-        return self._binary.closed
-
-    def close(self) -> None:
-        # pyarrow closes its source at the last row, before the rest has been hashed;
-        # `CsvTable`, which opened the file, closes it.
-        pass
 
 
 class _CheckedQuotes:

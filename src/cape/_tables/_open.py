@@ -188,13 +188,11 @@ class PartsTable(Table):
                 of_columns[field.name].append(field.type)
         return pa.schema({name: _common(found) for name, found in of_columns.items()})
 
-    def batches(
-        self, wanted: Wanted, rows: int, hasher: Any
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
         schema = self.schema(wanted)
         for table, folder in zip(self._tables, self._folders, strict=True):
             own = _own(wanted, table)
-            for batch in table.batches(own, rows, hasher):
+            for batch in table.batches(own, rows):
                 arrays = []
                 for name, type_ in zip(schema.names, schema.types, strict=True):
                     if name in own.columns:

@@ -119,9 +119,7 @@ class RowTable(Table):
         while some := list(islice(rows, _ROWS_AT_ONCE)):
             yield dict(zip(self._found, zip_longest(*some), strict=False))
 
-    def batches(
-        self, wanted: Wanted, rows: int, hasher: Any
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
         schema = self.schema(wanted)
         for columns in self._columns():
             arrays = []
@@ -138,7 +136,6 @@ class RowTable(Table):
                 else:
                     arrays.append(pa.array(of_column, field.type))
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-        self._hash_files(hasher)
 
 
 def _word(value: Any) -> str | None:

@@ -171,7 +171,7 @@ def _add_table(connection: duckdb.DuckDBPyConnection, name: str, table: Table) -
     # The statement may use a table twice, and a reader has its rows once. What does not
     # fit into memory, DuckDB keeps on disk.
     wanted = Wanted(table.names, {}, verbatim=False)
-    batches = table.batches(wanted, _ROWS_AT_ONCE, None)
+    batches = table.batches(wanted, _ROWS_AT_ONCE)
     reader = pa.RecordBatchReader.from_batches(table.schema(wanted), batches)
     connection.register("cape_rows", reader)
     copied = f"create temp table {_identifier(name)} as select * from cape_rows"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -95,7 +96,6 @@ class Table(ABC):
         columns: Iterable[str] | None = None,
         types: Mapping[str, str] | None = None,
         verbatim: bool = False,
-        hasher: Any = None,
     ) -> Iterator[pd.DataFrame]:
         """Read the table in parts, with only a few of them in memory at a time.
 
@@ -112,10 +112,6 @@ class Table(ABC):
         verbatim : bool, default=False
             Whether to return columns as they are in the file, for copying: text in CSV,
             Arrow types otherwise.
-        hasher : hashlib object, default=None
-            Its ``update`` gets all bytes of the files, and its digest is complete after
-            the last part. A CSV is hashed while it is read; other formats are not read
-            front to back and take one more pass over the file.
 
         Yields
         ------
@@ -131,27 +127,29 @@ class Table(ABC):
             raise ValueError(f"rows must be at least 1, got {rows!r}.")
         columns = self.names if columns is None else list(columns)
         check_columns_exist(columns, self.names, self.path)
-        batches = self.batches(Wanted(columns, types or {}, verbatim), rows, hasher)
+        batches = self.batches(Wanted(columns, types or {}, verbatim), rows)
         convert = to_verbatim_frame if verbatim else to_frame
         with naming(self.path):
             yield from map(convert, exact_parts(batches, rows))
 
     @abstractmethod
-    def batches(
-        self, wanted: Wanted, rows: int, hasher: Any
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield rows, in batches of any length; see `parts`."""
 
-    def _hash_files(self, hasher: Any) -> None:
-        """Hash files whose bytes do not pass in order while rows are read."""
-        if hasher is None:
-            return
+    def sha256(self) -> str:
+        """Hash the bytes of all files.
+
+        Raises
+        ------
+        TableError
+            If they are not those that were opened: the rows may be of other bytes.
+        """
+        hasher = hashlib.sha256()
         for path in self._files:
             with path.open("rb") as binary:
-                while block := binary.read(1 << 20):
-                    hasher.update(block)
-        # Otherwise the hash would be that of a file from which no row was read.
+                hashlib.file_digest(binary, lambda: hasher)
         self.check_unchanged()
+        return hasher.hexdigest()
 
     def check_unchanged(self) -> None:
         """Raise if the files are no longer those that were opened."""
@@ -315,9 +313,7 @@ class ArrowTable(Table):
             return sum(batch.num_rows for batch in self._arrow_batches())
         return None
 
-    def batches(
-        self, wanted: Wanted, rows: int, hasher: Any
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
         with naming(self.path):
             if self._format == "parquet":
                 columns = wanted.columns
@@ -330,7 +326,6 @@ class ArrowTable(Table):
             else:
                 for batch in self._arrow_batches():
                     yield batch.select(wanted.columns)
-        self._hash_files(hasher)
 
     def _name_damage(self, columns: list[str]) -> None:
         """Raise an error that names the column and the rows of a damaged page."""

@@ -5,7 +5,6 @@ Or of the counts that a database has made of its rows.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tempfile
 from collections import Counter
@@ -78,7 +77,7 @@ Each = Callable[[Callable[..., Any], tuple, Iterable[Part]], Iterator[tuple[Part
 
 
 class Scan:
-    """A pass over a file in parts. Bytes are hashed as they are read.
+    """A pass over a file in parts.
 
     Parameters
     ----------
@@ -96,6 +95,8 @@ class Scan:
     table : Table
     rows : int
         Rows that were read.
+    sha256 : str
+        Hash of the bytes of the file, once all rows were read.
     total : dict from str to str
         What the columns say that make the last line a total, which is not read as a
         row; empty if it is none.
@@ -119,12 +120,6 @@ class Scan:
             self.on_rows("length", length)
         for code, values in self.table.remarks:
             notes.say(code, path=str(self.path), **values)
-        self._hasher = hashlib.sha256()
-
-    @property
-    def sha256(self) -> str:
-        """Hash of the bytes that were read."""
-        return self._hasher.hexdigest()
 
     def parts(
         self,
@@ -164,9 +159,7 @@ class Scan:
         read = {first: "text"} if self.table.length() is None else {}
         read |= {**types, **dict.fromkeys(bins, "number")}
         try:
-            frames = self.table.parts(
-                rows, columns=list(read), types=read, hasher=self._hasher
-            )
+            frames = self.table.parts(rows, columns=list(read), types=read)
             for frame in self._without_total(frames):
                 self.rows += len(frame)
                 frame = frame[list(types)]
@@ -181,6 +174,7 @@ class Scan:
             raise
         if not self.rows:
             raise TableError(f"{self.path} has a header but no rows.")
+        self.sha256 = self.table.sha256()
 
     def _check_finite(self, frame: pd.DataFrame) -> None:
         """Raise if a number of a part is infinite, which no learner takes."""
@@ -427,9 +421,8 @@ def read_counts(
         If it is no result of the model's statement, or for what rows are refused for.
     """
     table = open_table(source, dialect or model.dialect)
-    hasher = hashlib.sha256()
     # Verbatim, since "NA" may be a level, and sums have more digits than a float.
-    parts = list(table.parts(verbatim=True, hasher=hasher))
+    parts = list(table.parts(verbatim=True))
     frame = pd.concat(parts) if parts else pd.DataFrame(columns=table.names)
     # Some databases write names in capitals.
     frame.columns = [name.lower() for name in table.names]
@@ -455,7 +448,7 @@ def read_counts(
     if n_missing:
         how = model.clf.missing_groups
         notes.say("missing_groups", n=n_missing, rows=int(sizes.sum()), how=how)
-    return evidence, hasher.hexdigest()
+    return evidence, table.sha256()
 
 
 def rows_of_a_part(n_columns: int, clf: CapeClassifier | None = None) -> int:
