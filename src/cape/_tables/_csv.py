@@ -14,6 +14,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -31,7 +32,6 @@ _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 _BLOCK = 8 << 20  # bytes that pyarrow parses at a time
-_FIRST_BLOCK = 1 << 20
 _IN_WORDS = {
     "number": "numbers",
     "flag": "true or false",
@@ -72,23 +72,20 @@ class CsvTable(Table):
     is_csv = True
 
     def __init__(self, path: Path, dialect: Dialect):
+        separator = _separator(path, dialect)
+        is_given = separator == dialect.separator
+        dialect = replace(dialect, separator=separator)
         header = _first_rows(path, dialect, 1)[0]
-        found = None
-        if len(header) == 1:
-            found = _other_separator(path, dialect, header[0])
-        if found is not None:
-            dialect = replace(dialect, separator=found)
-            header = _first_rows(path, dialect, 1)[0]
         super().__init__(path, distinct(header), [path])
         self.dialect = dialect
         self._found: dict[str, str] = {}
         self._quotes_checked = False
-        if found is not None:
-            self.remarks.append(("separator", {"separator": _SEPARATORS[found]}))
+        if not is_given:
+            self.remarks.append(("separator", {"separator": _SEPARATORS[separator]}))
 
     def kinds(self) -> dict[str, str]:
         """Say what each column holds, after reading the whole file."""
-        return self._find_kinds()
+        return self._find_kinds(for_copy=False)
 
     def dialect_to_write(self) -> Dialect:
         """Return the dialect, with the byte order mark that the file has.
@@ -103,42 +100,17 @@ class CsvTable(Table):
         encoding = "utf-8-sig" if has_mark else self.dialect.encoding
         return replace(self.dialect, encoding=encoding)
 
-    def _find_kinds(
-        self, *, for_copy: bool = False, begin_with_numbers: bool = True
-    ) -> dict[str, str]:
-        """Read the file as text and find what each column holds.
-
-        What is a number at the beginning is read as one, which is faster: only if a
-        later field is none, all columns are read as text, once.
-        """
-        numbers: dict[str, str] = {}
-        if begin_with_numbers and not for_copy:
-            numbers = self._numbers_at_the_beginning()
+    def _find_kinds(self, *, for_copy: bool) -> dict[str, str]:
+        """Read the file as text and find what each column holds."""
         finder = KindFinder(self.dialect.decimal, for_copy=for_copy)
         try:
-            for batch in self._read(self.names, numbers):
+            for batch in self._read(self.names, {}):
                 for name in self.names:
-                    if name not in numbers:
-                        finder.add(name, batch.column(name))
+                    finder.add(name, batch.column(name))
         except (ValueError, OSError) as error:
-            if not numbers or isinstance(error, TableError):
-                raise self._explained(error, {}) from error
-            return self._find_kinds(begin_with_numbers=False)
-        found = numbers | finder.kinds
+            raise self._explained(error, {}) from error
         # A column without any value is of every kind.
-        return {name: found.get(name, "number") for name in self.names}
-
-    def _numbers_at_the_beginning(self) -> dict[str, str]:
-        """Return the columns that hold numbers only in the first block."""
-        try:
-            schema = self._reader(None, None, _FIRST_BLOCK).schema
-        except (ValueError, OSError):
-            return {}  # whoever reads the file will find out what is wrong
-        numbers: dict[str, str] = {}
-        for field in schema:
-            if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
-                numbers[field.name] = "number"
-        return numbers
+        return {name: finder.kinds.get(name, "number") for name in self.names}
 
     def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
         kinds = self._kinds_to_read(wanted)
@@ -180,13 +152,12 @@ class CsvTable(Table):
 
     def _reader(
         self,
-        types: dict[str, pa.DataType] | None,
-        columns: list[str] | None,
-        block_size: int = _BLOCK,
+        types: dict[str, pa.DataType],
+        columns: list[str],
         *,
-        verbatim: bool = False,
+        verbatim: bool,
     ) -> Any:
-        """Open the file with pyarrow; columns without a type get one from pyarrow."""
+        """Open the file with pyarrow."""
         compression = "gzip" if is_gzip(self.path) else None
         stream = pa.input_stream(self.path, compression=compression)
         if not self.dialect.is_utf8:
@@ -196,7 +167,7 @@ class CsvTable(Table):
             read_options=pacsv.ReadOptions(
                 column_names=self.names,
                 skip_rows_after_names=1,
-                block_size=block_size,
+                block_size=_BLOCK,
             ),
             parse_options=pacsv.ParseOptions(
                 delimiter=self.dialect.separator, newlines_in_values=True
@@ -231,21 +202,16 @@ class CsvTable(Table):
         """
         if isinstance(error, TableError):
             return error
+        self._quotes_checked = False
         try:
-            self._quotes_checked = False
-            self.check_quotes()
-            with _as_text(self.path, self.dialect) as text:
-                rows = csv.reader(text, delimiter=self.dialect.separator)
-                for lines, fields in _chunks(rows):
-                    self._check_rows(lines, fields, kinds)
+            with _explaining(self.path, self.dialect):
+                self.check_quotes()
+                with _as_text(self.path, self.dialect) as text:
+                    rows = csv.reader(text, delimiter=self.dialect.separator)
+                    for lines, fields in _chunks(rows):
+                        self._check_rows(lines, fields, kinds)
         except TableError as found:
             return found
-        except UnicodeDecodeError:
-            return _wrong_encoding(self.path, self.dialect)
-        except _NOT_GZIP as found:
-            return _not_gzip(self.path, found)
-        except (csv.Error, OSError) as found:
-            return TableError(f"{self.path} cannot be read as CSV: {found}.")
         # pyarrow takes nothing behind the end of a gzip file; Python takes zeros.
         if isinstance(error, OSError) and is_gzip(self.path):
             return _not_gzip(self.path, error)
@@ -281,13 +247,21 @@ class CsvTable(Table):
                     )
 
 
-def _wrong_encoding(path: Path, dialect: Dialect) -> TableError:
-    """The error for text that is not in the encoding of the dialect."""
-    other = "latin-1" if dialect.is_utf8 else "utf-8"
-    return TableError(
-        f"{path} is not {dialect.encoding} text. Save it as UTF-8, or name its "
-        f"encoding, perhaps {other} (--encoding)."
-    )
+@contextmanager
+def _explaining(path: Path, dialect: Dialect) -> Iterator[None]:
+    """Turn errors of reading a CSV by Python into sentences that name the file."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        other = "latin-1" if dialect.is_utf8 else "utf-8"
+        raise TableError(
+            f"{path} is not {dialect.encoding} text. Save it as UTF-8, or name its "
+            f"encoding, perhaps {other} (--encoding)."
+        ) from error
+    except _NOT_GZIP as error:
+        raise _not_gzip(path, error) from error
+    except (csv.Error, OSError) as error:
+        raise TableError(f"{path} cannot be read as CSV: {error}.") from error
 
 
 def _not_gzip(path: Path, error: Exception) -> TableError:
@@ -297,17 +271,11 @@ def _not_gzip(path: Path, error: Exception) -> TableError:
 
 def _first_rows(path: Path, dialect: Dialect, n: int) -> list[list[str]]:
     """The header, which may be quoted and go over several lines, and the next rows."""
-    try:
+    with _explaining(path, dialect):
         with _open_binary(path) as binary:
             _check_text(path, dialect, binary.read(4096))
         with _as_text(path, dialect) as text:
             rows = list(islice(csv.reader(text, delimiter=dialect.separator), n))
-    except UnicodeDecodeError as error:
-        raise _wrong_encoding(path, dialect) from error
-    except _NOT_GZIP as error:
-        raise _not_gzip(path, error) from error
-    except csv.Error as error:
-        raise TableError(f"{path} cannot be read as CSV: {error}.") from error
     if not rows:  # nothing but a byte order mark
         raise TableError(f"{path} is empty.")
     return rows
@@ -339,11 +307,15 @@ def _check_text(path: Path, dialect: Dialect, start: bytes) -> None:
     raise TableError(f"{path} is not {dialect.encoding} text{advice}")
 
 
-def _other_separator(path: Path, dialect: Dialect, name: str) -> str | None:
-    """Return the separator of a file whose header has one column; None is none.
+def _separator(path: Path, dialect: Dialect) -> str:
+    """Return the separator of a file: another one only if the header has one column.
 
     It is plain if it cuts the first rows into as many fields each, and no other does.
     """
+    header = _first_rows(path, dialect, 1)[0]
+    if len(header) != 1:
+        return dialect.separator
+    name = header[0]
     candidates = []
     for separator in _SEPARATORS:
         if separator == dialect.separator or separator not in name:
@@ -359,7 +331,7 @@ def _other_separator(path: Path, dialect: Dialect, name: str) -> str | None:
             f"{path} has one column called {shortened(name)}: it seems to be separated "
             f"by {called}. Say so with separator {candidates[0]!r} (--separator)."
         )
-    return None
+    return dialect.separator
 
 
 def distinct(header: Iterable[str]) -> list[str]:
