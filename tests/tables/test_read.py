@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from cape._tables import (
     Dialect,
     TableError,
-    dotted_dates,
     missing_column,
-    open_table,
 )
+from cape._tables._open import open_table
 from cape._tables._table import exact_parts, kind_of_type, to_frame, to_verbatim_frame
+from cape._tables._text import dotted_dates
 
 TABLE = pd.DataFrame(
     {

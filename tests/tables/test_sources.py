@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape._tables import Dialect, Query, TableError, open_table, source_files
+from cape._tables import Dialect, Query, TableError, source_files
+from cape._tables._open import open_table
 
 TABLE = pd.DataFrame(
     {

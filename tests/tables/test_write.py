@@ -16,7 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape._tables import Dialect, TableError, TableWriter, open_table
+from cape._tables import Dialect, TableError
+from cape._tables._open import open_table
+from cape._tables._write import TableWriter
 
 FRAME = pd.DataFrame(
     {

@@ -85,7 +85,7 @@ class BiasTable:
             raise ValueError("--table ll144 needs either --prediction or --score.")
         conditions = parse_conditions(fail_if, ["impact_ratio"])
         output.check([source], [self.out])
-        from cape._tables import TableWriter
+        from cape._tables._write import TableWriter
         from cape.files._audit import LEAST_SHARE, impact_of_file
         from cape.report._audit import impact_summary
 

@@ -362,7 +362,7 @@ def group_columns(
     for name in group or []:
         several = [part.strip() for part in name.split(",") if part.strip()]
         if len(several) > 1:
-            from cape._tables import open_table
+            from cape._tables._open import open_table
 
             names = set(open_table(source, dialect).names)
             # Names may have commas themselves.

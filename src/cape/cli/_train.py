@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cape import files
-from cape._tables import check_columns_exist, open_table
+from cape._tables import check_columns_exist
 from cape._wording._terminal import trained
 from cape.cli import _app
 from cape.cli import _options as options
@@ -162,6 +162,8 @@ def train(
         check_files([source], [out], overwrite=force)
     except FileExistsError:
         # A misspelled column would be told only once the user has forced it.
+        from cape._tables._open import open_table
+
         names = open_table(source, csv.dialect()).names
         check_columns_exist([label, *groups, *(drop or [])], names, str(source))
         raise

@@ -23,14 +23,8 @@ from cape._groups import Group, Groups, combined_columns, unique_names
 from cape._io import check_apart
 from cape._json_fields import strict_json
 from cape._prediction import Reading, decide, mean_estimate
-from cape._tables import (
-    Dialect,
-    Source,
-    TableError,
-    TableWriter,
-    check_outside,
-    source_files,
-)
+from cape._tables import Dialect, Source, TableError, check_outside, source_files
+from cape._tables._write import TableWriter
 from cape._validation import check_drift
 from cape.examination import Examination, examine, rows_needed
 from cape.examination._examination import Observed

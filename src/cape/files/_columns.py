@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cape._tables import TableError, check_columns_exist, dotted_dates
+from cape._tables import TableError, check_columns_exist
+from cape._tables._text import dotted_dates
 from cape._wording._notes import KINDS
 from cape._wording._numbers import either, listed, quoted
 from cape.files._notes import Notes

@@ -30,13 +30,13 @@ from cape._tables import (
     Dialect,
     Source,
     TableError,
-    TableWriter,
     check_outside,
     missing_column,
-    open_table,
     source_files,
     table_format,
 )
+from cape._tables._open import open_table
+from cape._tables._write import TableWriter
 from cape._wording._numbers import either
 from cape.classifier import CapeClassifier
 from cape.examination._needed import LabelPlan
