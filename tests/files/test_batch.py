@@ -312,7 +312,7 @@ def broken(new):
     return {
         "red": (
             new.assign(race=new["race"].where(new.index % 10 != 0, "red")),
-            r"not in training: 'red' \(70 rows\)\. The model knows 'blue', 'green'",
+            r"not in training, by race: 'red' \(70 rows\)\. The model knows 'blue'",
         ),
         "gap": (
             new.assign(race=new["race"].where(new.index % 7 != 0)),
