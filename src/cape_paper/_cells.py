@@ -99,6 +99,36 @@ def run_cells(
     return [results[place] for place in range(len(cells))]
 
 
+def run_parts(cells: Sequence[Cell], parts: Sequence[str], **running: Any) -> Results:
+    """Compute all cells, and join the lists that their results have.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    parts : sequence of str
+        Names of the lists.
+    **running
+        ``folder``, ``n_jobs`` and ``on_step``, as in `run_cells`.
+
+    Returns
+    -------
+    dict
+        The joined lists by name; ``failed``, a sentence for each cell that failed; and
+        the facts of the run.
+    """
+    start = time.monotonic()
+    finished = run_cells(cells, **running)
+    joined: Results = {part: [] for part in parts}
+    failed = []
+    for cell, result in zip(cells, finished, strict=True):
+        if "error" in result:
+            failed.append(f"{cell.name} failed: {result['error']}")
+            continue
+        for part, entries in joined.items():
+            entries += result[part]
+    return {**joined, "failed": failed, **run_facts(start, finished)}
+
+
 @cache
 def source_hash() -> str:
     """Hash the source that numbers depend on: other code may give other numbers.

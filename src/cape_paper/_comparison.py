@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -21,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cape import CapeClassifier, metrics
 from cape.quantify import QUANTIFIERS, make_quantifier
-from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
+from cape_paper._cells import Cell, Results, run_cells, run_facts
 from cape_paper._methods import METHODS, make_method, missing_packages
 from cape_paper._peers import with_group_columns
 from cape_paper._problem import Problem
@@ -66,8 +67,7 @@ def compare_methods(
     *,
     first_seed: int = 0,
     folder: Path | None = None,
-    n_jobs: int | None = None,
-    on_step: OnStep = lambda name, done, total: None,
+    **running: Any,
 ) -> Results:
     """Train every method on the training rows, and judge it on the test rows.
 
@@ -95,11 +95,10 @@ def compare_methods(
         The first of the seeds.
     folder : Path, default=None
         Where finished cells are kept; a second run takes them from there.
-    n_jobs : int or None, default=None
-        Number of cells computed at the same time.
-    on_step : callable, optional
-        Called with the name of each finished cell, the number of finished cells and the
-        number of all.
+    **running
+        ``n_jobs``, the number of cells computed at the same time (None: as joblib
+        says), and ``on_step``, which is called with the name of each finished cell, the
+        number of finished cells and the number of all.
 
     Returns
     -------
@@ -152,7 +151,7 @@ def compare_methods(
         for seed in range(first_seed, first_seed + repetitions[name]):
             arguments = (problem, name, base, seed, told)
             cells.append(Cell(f"{name} {seed}", _judge, arguments))
-    finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
+    finished = run_cells(cells, folder, **running)
 
     # Results have no names: they are taken in the order in which the cells were made.
     remaining = iter(finished[seeds:])
@@ -263,14 +262,14 @@ def _quantify(problem: Problem, learner: Any, seed: int) -> Results:
     clf.fit(X, y, sensitive_features=z)
     X, _, z = problem.test
     evidence = clf.evidence(X, sensitive_features=z)
-    estimates: Results = {name: [] for name in QUANTIFIERS}
+    estimates: Results = {name: {} for name in QUANTIFIERS}
     for group in problem.groups:
         model = clf.models_[group]
         scores = evidence.groups[group].scores
         for name in QUANTIFIERS:
             quantifier = make_quantifier(name)
             quantifier.fit(model.positives, model.negatives)
-            estimates[name].append(quantifier.estimate(scores))
+            estimates[name][group] = quantifier.estimate(scores)
     return estimates
 
 
@@ -286,10 +285,7 @@ def _quantifier_rows(problem: Problem, cells: list[Results]) -> list[Results]:
         return []
     rows = []
     for name in QUANTIFIERS:
-        of_seeds = []
-        for cell in finished:
-            of_seeds.append(dict(zip(problem.groups, cell[name], strict=True)))
-        mean, sd = mean_and_sd(of_seeds)
+        mean, sd = mean_and_sd([cell[name] for cell in finished])
         # The paper's table has SPA alone.
         printed = problem.printed_prevalences.get("estimate") if name == "spa" else None
         rows.append(
@@ -367,6 +363,7 @@ def result_row(y_true: Any, y_pred: Any, z: Any, groups: Sequence[Any]) -> Row:
         warnings.simplefilter("ignore")
         judged = {"sensitive_features": z, "pos_label": 1}
         table = metrics.fairness_table(y_true, y_pred, **judged)
+        pairs = metrics.proportional_equality_matrix(y_true, y_pred, **judged)
         parity = {}
         for name, metric in PARITY.items():
             parity[name] = metric(y_true, y_pred, **judged)
@@ -377,21 +374,11 @@ def result_row(y_true: Any, y_pred: Any, z: Any, groups: Sequence[Any]) -> Row:
         if rate in DIFFERENCES:
             # With more than two groups: between the two that are farthest apart.
             values[f"{rate}_diff"] = table[rate, "difference"]
-    pairs = _ratios(table["prevalence"], groups)
-    pairs = abs(pairs - _ratios(table["predicted_prevalence"], groups))
     # `max` of an array with a NaN is NaN: one undefined pair makes the worst undefined.
-    values["pe"] = pairs.max()
+    values["pe"] = pairs.to_numpy().max()
     if len(groups) == 2:
-        values["pe_01"] = pairs[0, 1]
-    values |= parity
-    return {name: _none_if_nan(value) for name, value in values.items()}
-
-
-def _ratios(shares: Any, groups: Sequence[Any]) -> np.ndarray:
-    """Divide the share of each group by that of each; NaN where it is 0."""
-    of_groups = np.array([shares[group] for group in groups])
-    divisors = np.where(of_groups == 0, np.nan, of_groups)
-    return of_groups[:, None] / divisors
+        values["pe_01"] = pairs.loc[groups[0], groups[1]]
+    return _without_nan({**values, **parity})
 
 
 def mean_and_sd(rows: Sequence[Row]) -> tuple[Row, Row]:
@@ -413,18 +400,13 @@ def mean_and_sd(rows: Sequence[Row]) -> tuple[Row, Row]:
     >>> mean_and_sd([{"pd_0": 1.0, "pe": None}, {"pd_0": 3.0, "pe": 0.2}])[0]
     {'pd_0': 2.0, 'pe': None}
     """
-    mean: Row = {}
-    sd: Row = {}
-    for column in rows[0]:
-        # None becomes NaN, which spreads to the mean.
-        values = np.array([row[column] for row in rows], dtype=float)
-        mean[column] = _none_if_nan(values.mean())
-        # Estimated from a sample of the seeds; of one seed it would be NaN.
-        ddof = min(1, len(values) - 1)
-        sd[column] = _none_if_nan(values.std(ddof=ddof))
-    return mean, sd
+    # None becomes NaN, which spreads to the mean.
+    table = pd.DataFrame(rows, dtype=float)
+    # Estimated from a sample of the seeds; of one seed it would be NaN.
+    sd = table.std(ddof=min(1, len(rows) - 1), skipna=False)
+    return _without_nan(table.mean(skipna=False)), _without_nan(sd)
 
 
-def _none_if_nan(value: float) -> float | None:
-    """Make an undefined number one that JSON can hold."""
-    return None if np.isnan(value) else float(value)
+def _without_nan(numbers: Any) -> Row:
+    """Make undefined numbers such as JSON can hold."""
+    return {name: None if x != x else float(x) for name, x in numbers.items()}

@@ -10,22 +10,19 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
 
 from cape import CapeClassifier, Scores, examine
 from cape.metrics import confusion_by_group
-from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
-from cape_paper._problem import Problem, Rows, load_cases
+from cape_paper._cells import Cell, Results, run_parts
+from cape_paper._problem import Problem, Rows, load_cases, split
 from cape_paper._records import as_records, over_cases
 
 LEARNERS = {
@@ -41,9 +38,7 @@ def run_logged(
     seeds: int = 3,
     nannyml: Path | None = None,
     data_home: Any = None,
-    folder: Path | None = None,
-    n_jobs: int | None = None,
-    on_step: OnStep = lambda name, done, total: None,
+    **running: Any,
 ) -> Results:
     """Compare what to expect of logged decisions with what labels say.
 
@@ -57,8 +52,8 @@ def run_logged(
         Python of an environment that has NannyML; None leaves NannyML out.
     data_home : str or Path, default=None
         Folder of the data; see `cape.datasets.fetch_compas`.
-    folder, n_jobs, on_step
-        As in `compare_methods`.
+    **running
+        ``folder``, ``n_jobs`` and ``on_step``, as in `compare_methods`.
 
     Returns
     -------
@@ -80,7 +75,6 @@ def run_logged(
     >>> results["summary"][0]["method"]  # doctest: +SKIP
     'CAPE'
     """
-    start = time.monotonic()
     problems, skipped = load_cases(cases, data_home)
     if nannyml is None:
         skipped.append("NannyML was skipped: --nannyml names a Python that has it.")
@@ -90,29 +84,17 @@ def run_logged(
             for seed in range(seeds):
                 name = f"{problem.name} {learner} {seed}"
                 cells.append(Cell(name, _judge, (problem, learner, seed, nannyml)))
-    finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
-    rows = []
-    failed = []
-    facts = run_facts(start, finished)
-    for cell, result in zip(cells, finished, strict=True):
-        if "error" in result:
-            failed.append(f"{cell.name} failed: {result['error']}")
-            continue
-        rows += result["rows"]
-        facts["versions"] |= result["versions"]
-    frame = pd.DataFrame(rows)
-    summary = []
-    if rows:
-        summary = _summary(frame)
+    run = run_parts(cells, ["rows", "peers"], **running)
+    run["versions"] |= dict(run.pop("peers"))
+    frame = pd.DataFrame(run.pop("rows"))
     return {
+        **run,
         "experiment": "logged",
         "title": "The model as it is",
         "seeds": seeds,
-        "summary": summary,
-        "cases": _by_case(frame) if rows else [],
+        "summary": [] if frame.empty else _summary(frame),
+        "cases": [] if frame.empty else _by_case(frame),
         "skipped": skipped,
-        "failed": failed,
-        **facts,
     }
 
 
@@ -122,23 +104,17 @@ def _judge(problem: Problem, learner: str, seed: int, nannyml: Path | None) -> R
     Returns
     -------
     dict
-        ``rows``, one for each group, rate and method, and ``versions``.
+        ``rows``, one for each group, rate and method, and ``peers``, pairs of a name
+        and a version.
     """
     from skrub import tabular_pipeline
 
-    X, y, z = problem.train
-    strata = z.astype(str) + pd.Series(y).astype(str)
-    halves = train_test_split(
-        np.arange(len(y)), test_size=0.5, random_state=seed, stratify=strata
-    )
+    known, unseen = split(problem.train, seed, 0.5)
     model = tabular_pipeline(LEARNERS[learner])
     if learner == "boosting":
         model.set_params(**{f"{model.steps[-1][0]}__random_state": seed})
-    known = (X.iloc[halves[0]], y[halves[0]], z.iloc[halves[0]])
     model.fit(_features(problem, known), known[1])
-    reference = _logged(
-        problem, model, (X.iloc[halves[1]], y[halves[1]], z.iloc[halves[1]])
-    )
+    reference = _logged(problem, model, unseen)
     batch = _logged(problem, model, problem.test)
 
     hidden = ["label", "group"]
@@ -152,11 +128,11 @@ def _judge(problem: Problem, learner: str, seed: int, nannyml: Path | None) -> R
     estimates: dict[str, Any] = {"CAPE": {}}
     for group, expected in seen.expected.groups.items():
         estimates["CAPE"][group] = expected.rates
-    versions = {}
+    peers = []
     if nannyml is not None:
         answer = _ask_nannyml(nannyml, reference, batch.drop(columns="label"))
         estimates["NannyML"] = answer["groups"]
-        versions["nannyml"] = answer["version"]
+        peers.append(("nannyml", answer["version"]))
     truth = _confusion(batch)
     before = _confusion(reference)
     rows = []
@@ -179,7 +155,7 @@ def _judge(problem: Problem, learner: str, seed: int, nannyml: Path | None) -> R
                 rows.append({**key, "method": method, **judged})
             error = abs(getattr(before[group], rate) - observed)
             rows.append({**key, "method": "reference", "error": error})
-    return {"rows": rows, "versions": versions}
+    return {"rows": rows, "peers": peers}
 
 
 def _features(problem: Problem, rows: Rows) -> pd.DataFrame:
@@ -240,11 +216,6 @@ def _summary(frame: pd.DataFrame) -> list[Results]:
 
 def _by_case(frame: pd.DataFrame) -> list[Results]:
     """Average the errors of each case over groups, learners and seeds."""
-    means = frame.groupby(["case", "method", "rate"], sort=False)["error"].mean()
-    rows = []
-    for case in frame["case"].unique():
-        row = {"case": case}
-        for (method, rate), error in means[case].items():
-            row[f"{rate} {method}"] = float(error)
-        rows.append(row)
-    return rows
+    name = frame["rate"] + " " + frame["method"]
+    means = frame.groupby(["case", name.rename("name")], sort=False)["error"].mean()
+    return as_records(means.unstack(sort=False).reset_index())

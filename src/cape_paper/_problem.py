@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.model_selection import train_test_split
 from sklearn.utils import Bunch
 
 from cape.datasets import fetch_compas
@@ -55,8 +56,38 @@ _NOT_CATEGORICAL = ("REGION", "AGE", "SEX", "MARRY", "PCS42", "MCS42", "K6SUM42"
 # A full-year file has almost 2,000 columns, so it is read this many rows at a time.
 _ROWS_OF_A_PART = 5000
 
-Rows = tuple[pd.DataFrame, np.ndarray, pd.Series]
-"""Features, labels 0 and 1, and names of groups."""
+Rows = tuple[pd.DataFrame, np.ndarray, Any]
+"""Features, labels 0 and 1, and groups: names, or a table of what they combine."""
+
+
+def take(rows: Rows, places: np.ndarray) -> Rows:
+    """Take some rows, numbered anew."""
+    X, y, z = rows
+    taken = X.iloc[places].reset_index(drop=True)
+    return taken, y[places], z.iloc[places].reset_index(drop=True)
+
+
+def split(rows: Rows, seed: int, size: float) -> list[Rows]:
+    """Split rows at random; ``size`` is the number or the share of the first part."""
+    _, y, z = rows
+    strata = z.astype(str) + pd.Series(y).astype(str)
+    places = train_test_split(
+        np.arange(len(y)), train_size=size, random_state=seed, stratify=strata
+    )
+    return [take(rows, of_part) for of_part in places]
+
+
+def draw_classes(
+    y: np.ndarray, rows: np.ndarray, positives: int, size: int, random: Any
+) -> np.ndarray:
+    """Draw rows of a group with replacement, so many of them positive."""
+    is_positive = y[rows] == 1
+    return np.concatenate(
+        [
+            random.choice(rows[is_positive], positives),
+            random.choice(rows[~is_positive], size - positives),
+        ]
+    )
 
 
 @cache
@@ -547,13 +578,9 @@ def _group_names(columns: pd.DataFrame) -> pd.Series:
             f"got {missing} missing of {len(columns)}."
         )
     names = columns.astype(str).reset_index(drop=True)
-    if names.shape[1] == 1:
-        return names.iloc[:, 0].rename("group")
-    parts = [f"{name} " + names[name] for name in names]
-    joined = parts[0]
-    for part in parts[1:]:
-        joined = joined + " · " + part
-    return joined.rename("group")
+    if names.shape[1] > 1:
+        names = names.apply(lambda values: f"{values.name} " + values)
+    return names.agg(" · ".join, axis=1).rename("group")
 
 
 def _as_numbers(

@@ -6,26 +6,29 @@ trained on, and of a real one, drawn from later rows. A cell is a case and a see
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
 
 from cape import CapeClassifier, ScoreHistogram
 from cape.quantify import QUANTIFIERS, make_quantifier, round_scores
-from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
-from cape_paper._problem import Problem, Rows, load_cases
+from cape_paper._cells import Cell, Results, run_parts
+from cape_paper._problem import (
+    Problem,
+    Rows,
+    draw_classes,
+    load_cases,
+    split,
+    take,
+)
 from cape_paper._records import judged, mean_records
-from cape_paper._shifts import take, with_rows
+from cape_paper._shifts import with_rows
 
 SIZES = (20, 100, 1000)
 """Rows of each group in a batch."""
@@ -38,6 +41,7 @@ PEERS = {
 
 _TRAINING_ROWS = 5000
 _SHARES = (0.05, 0.95)
+_KEYS = ["case", "kind", "size", "method"]
 
 
 def run_quantifiers(
@@ -46,9 +50,7 @@ def run_quantifiers(
     seeds: int = 1,
     draws: int = 5,
     data_home: Any = None,
-    folder: Path | None = None,
-    n_jobs: int | None = None,
-    on_step: OnStep = lambda name, done, total: None,
+    **running: Any,
 ) -> Results:
     """Estimate the shares of batches by all quantifiers.
 
@@ -62,8 +64,8 @@ def run_quantifiers(
         Batches of each size and kind, for each case and seed.
     data_home : str or Path, default=None
         Folder of the data; see `cape.datasets.fetch_compas`.
-    folder, n_jobs, on_step
-        As in `compare_methods`.
+    **running
+        ``folder``, ``n_jobs`` and ``on_step``, as in `compare_methods`.
 
     Returns
     -------
@@ -77,7 +79,6 @@ def run_quantifiers(
     >>> results["records"][0]["method"]  # doctest: +SKIP
     'cape cc'
     """
-    start = time.monotonic()
     problems, skipped = load_cases(cases, data_home)
     for library in PEERS:
         if find_spec(library) is None:
@@ -87,23 +88,15 @@ def run_quantifiers(
         for seed in range(seeds):
             name = f"{problem.name} {seed}"
             cells.append(Cell(name, _judge, (problem, seed, draws)))
-    finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
-    records = []
-    failed = []
-    for cell, result in zip(cells, finished, strict=True):
-        if "error" in result:
-            failed.append(f"{cell.name} failed: {result['error']}")
-        else:
-            records += result["records"]
+    run = run_parts(cells, ["records"], **running)
     return {
+        **run,
         "experiment": "quantifiers",
         "title": "Quantifiers compared",
         "seeds": seeds,
         "draws": draws,
-        "records": mean_records(records, ["case", "kind", "size", "method"]),
+        "records": mean_records(run["records"], _KEYS),
         "skipped": skipped,
-        "failed": failed,
-        **run_facts(start, finished),
     }
 
 
@@ -111,22 +104,18 @@ def _judge(problem: Problem, seed: int, draws: int) -> Results:
     """Train a model on a part of the earlier rows, and judge all quantifiers."""
     from skrub import tabular_pipeline
 
-    X, y, z = problem.train
-    strata = z.astype(str) + pd.Series(y).astype(str)
-    size = min(_TRAINING_ROWS, len(y) // 2)
-    known, others = train_test_split(
-        np.arange(len(y)), train_size=size, random_state=seed, stratify=strata
-    )
+    size = min(_TRAINING_ROWS, len(problem.train[1]) // 2)
+    known, others = split(problem.train, seed, size)
     learner = tabular_pipeline(LogisticRegression(max_iter=1000))
     clf = CapeClassifier(learner, drift="ignore", random_state=seed)
     records = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        X, y, z = take(problem.train, known)
+        X, y, z = known
         clf.fit(X, y, sensitive_features=z)
         methods = {group: _methods(clf.models_[group]) for group in problem.groups}
         random = np.random.default_rng(seed)
-        kinds = {"pure": take(problem.train, others), "real": problem.test}
+        kinds = {"pure": others, "real": problem.test}
         for kind, rows in kinds.items():
             for size, batch in _batches(rows, kind, draws, random):
                 X, y, z = batch
@@ -138,7 +127,7 @@ def _judge(problem: Problem, seed: int, draws: int) -> Results:
                         key = {"kind": kind, "size": str(size), "method": method}
                         error = judged(estimate(scores), truth)["error"]
                         records.append({"case": problem.name, **key, "error": error})
-    return {"records": mean_records(records, ["case", "kind", "size", "method"])}
+    return {"records": mean_records(records, _KEYS)}
 
 
 def _batches(
@@ -155,10 +144,7 @@ def _batches(
                     drawn.append(random.choice(of_group, size))
                     continue
                 positives = round(size * random.uniform(*_SHARES))
-                is_positive = y[of_group] == 1
-                # With replacement: groups have few positives.
-                drawn.append(random.choice(of_group[is_positive], positives))
-                drawn.append(random.choice(of_group[~is_positive], size - positives))
+                drawn.append(draw_classes(y, of_group, positives, size, random))
             yield size, take(rows, np.concatenate(drawn))
 
 

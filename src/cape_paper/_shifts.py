@@ -6,10 +6,8 @@ is used on serve to judge it; only where it says so, a method is given a hundred
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,10 +16,10 @@ from scipy.stats import binomtest
 
 from cape import CapeClassifier, Estimate, ScoreHistogram
 from cape.quantify import make_quantifier
-from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
+from cape_paper._cells import Cell, Results, run_parts
 from cape_paper._comparison import result_row
 from cape_paper._peers import MaxAcc, seeded_clone
-from cape_paper._problem import Problem, Rows, load_cases
+from cape_paper._problem import Problem, Rows, load_cases, take
 from cape_paper._records import judged, mean_records
 
 SIZES = (30, 100, 300)
@@ -44,9 +42,7 @@ def run_shifts(
     draws: int = 10,
     first_seed: int = 0,
     data_home: Any = None,
-    folder: Path | None = None,
-    n_jobs: int | None = None,
-    on_step: OnStep = lambda name, done, total: None,
+    **running: Any,
 ) -> Results:
     """Train on the earlier rows of real data, and judge on the later ones.
 
@@ -66,9 +62,8 @@ def run_shifts(
         The first of the seeds.
     data_home : str or Path, default=None
         Folder of the data; see `cape.datasets.fetch_compas`.
-    folder, n_jobs, on_step
-        Where finished cells are kept, how many run at the same time, and what is called
-        after each; see `compare_methods`.
+    **running
+        ``folder``, ``n_jobs`` and ``on_step``, as in `compare_methods`.
 
     Returns
     -------
@@ -92,39 +87,29 @@ def run_shifts(
     >>> [entry["group"] for entry in results["shifts"]]  # doctest: +SKIP
     ['Caucasian', 'African-American']
     """
-    start = time.monotonic()
     problems, skipped = load_cases(cases, data_home)
     cells = []
     for problem in problems:
         for seed in range(first_seed, first_seed + seeds):
             arguments = (problem, seed, draws)
             cells.append(Cell(f"{problem.name} {seed}", _judge, arguments))
-    finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
-    failed = []
-    parts: Results = {"records": [], "decisions": []}
-    for cell, result in zip(cells, finished, strict=True):
-        if "error" in result:
-            failed.append(f"{cell.name} failed: {result['error']}")
-            continue
-        for part, records in parts.items():
-            records += result[part]
+    run = run_parts(cells, ["records", "decisions"], **running)
     shifts = []
     for problem in problems:
         for counts in problem.counts():
             shifts.append({"case": problem.name, **counts})
     keys = ["case", "group", "size", "verdict", "method"]
     return {
+        **run,
         "experiment": "shifts",
         "title": "Real shifts over time",
         "seeds": seeds,
         "draws": draws,
         "first_seed": first_seed,
         "shifts": shifts,
-        "records": mean_records(parts["records"], keys),
-        "decisions": mean_records(parts["decisions"], ["case", "group", "method"]),
+        "records": mean_records(run["records"], keys),
+        "decisions": mean_records(run["decisions"], ["case", "group", "method"]),
         "skipped": skipped,
-        "failed": failed,
-        **run_facts(start, finished),
     }
 
 
@@ -228,12 +213,6 @@ def draw_of_groups(problem: Problem, size: int, random: Any) -> np.ndarray:
         rows = np.flatnonzero(problem.test[2] == group)
         drawn.append(random.choice(rows, min(size, len(rows)), replace=False))
     return np.concatenate(drawn)
-
-
-def take(rows: Rows, places: np.ndarray) -> Rows:
-    """Take some rows."""
-    X, y, z = rows
-    return X.iloc[places], y[places], z.iloc[places]
 
 
 def _judge_batch(

@@ -7,10 +7,8 @@ cell is a way to treat small groups, a number of training rows and a seed.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +17,8 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 
 from cape import CapeClassifier
-from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
-from cape_paper._problem import data_folder, read_table
+from cape_paper._cells import Cell, Results, run_parts
+from cape_paper._problem import Rows, data_folder, draw_classes, read_table, take
 from cape_paper._records import judged, mean_records
 
 WAYS = {
@@ -44,17 +42,12 @@ _AGES = (3, 6, 9, 11)
 
 _DRAWS = 1
 
-Table = tuple[pd.DataFrame, np.ndarray, pd.DataFrame]
-"""Features, labels, and sex, education and age of each row."""
-
 
 def run_small_groups(
     *,
     seeds: int = 3,
     data_home: Any = None,
-    folder: Path | None = None,
-    n_jobs: int | None = None,
-    on_step: OnStep = lambda name, done, total: None,
+    **running: Any,
 ) -> Results:
     """Estimate the shares of forty groups with few training rows.
 
@@ -64,8 +57,8 @@ def run_small_groups(
         Repetitions; each draws its own training rows and batches.
     data_home : str or Path, default=None
         Folder of the data; see `cape.datasets.fetch_compas`.
-    folder, n_jobs, on_step
-        As in `compare_methods`.
+    **running
+        ``folder``, ``n_jobs`` and ``on_step``, as in `compare_methods`.
 
     Returns
     -------
@@ -85,7 +78,6 @@ def run_small_groups(
     >>> results["groups"]  # doctest: +SKIP
     40
     """
-    start = time.monotonic()
     earlier, later = _read_rows(data_home)
     cells = []
     for rows in TRAINING_ROWS:
@@ -93,27 +85,17 @@ def run_small_groups(
             for seed in range(seeds):
                 arguments = (earlier, later, way, rows, seed)
                 cells.append(Cell(f"{way} {rows} {seed}", _judge, arguments))
-    finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
-    records = []
-    failed = []
-    for cell, result in zip(cells, finished, strict=True):
-        if "error" in result:
-            failed.append(f"{cell.name} failed: {result['error']}")
-        else:
-            records += result["records"]
     return {
         "experiment": "small-groups",
         "title": "Small groups",
         "seeds": seeds,
         "draws": _DRAWS,
         "groups": len(earlier[2].drop_duplicates()),
-        "records": records,
-        "failed": failed,
-        **run_facts(start, finished),
+        **run_parts(cells, ["records"], **running),
     }
 
 
-def _read_rows(data_home: Any) -> list[Table]:
+def _read_rows(data_home: Any) -> list[Rows]:
     """Read 2019 and 2020, without the few whose education or age is not known."""
     folder = data_folder(data_home)
     tables = []
@@ -128,7 +110,7 @@ def _read_rows(data_home: Any) -> list[Table]:
     return tables
 
 
-def _judge(earlier: Table, later: Table, way: str, rows: int, seed: int) -> Results:
+def _judge(earlier: Rows, later: Rows, way: str, rows: int, seed: int) -> Results:
     """Train with few rows of each group, and judge estimates of several batches."""
     random = np.random.default_rng(seed)
     known = []
@@ -142,14 +124,14 @@ def _judge(earlier: Table, later: Table, way: str, rows: int, seed: int) -> Resu
     records = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        X, y, z = _take(earlier, np.concatenate(known))
+        X, y, z = take(earlier, np.concatenate(known))
         clf = clone(WAYS[way]).set_params(random_state=seed)
         if way == "pooled":
             one = pd.DataFrame(-1, index=z.index, columns=z.columns)
             clf.fit(X.join(z), y, sensitive_features=one)
         else:
             clf.fit(X, y, sensitive_features=z)
-        pool = _take(earlier, np.concatenate(others))
+        pool = take(earlier, np.concatenate(others))
         for key, batch in _batches(pool, later, random):
             for record in _judge_batch(clf, way, batch):
                 records.append({"seed": seed, "rows": rows, **key, **record})
@@ -157,7 +139,7 @@ def _judge(earlier: Table, later: Table, way: str, rows: int, seed: int) -> Resu
     return {"records": mean_records(records, keys)}
 
 
-def _judge_batch(clf: CapeClassifier, way: str, batch: Table) -> Iterator[Results]:
+def _judge_batch(clf: CapeClassifier, way: str, batch: Rows) -> Iterator[Results]:
     """Judge the estimates of all groups of a batch."""
     X, y, z = batch
     if way == "pooled":
@@ -173,7 +155,7 @@ def _judge_batch(clf: CapeClassifier, way: str, batch: Table) -> Iterator[Result
             yield {"method": "last year's share", **before}
 
 
-def _batches(pool: Table, later: Table, random: Any) -> Iterator[tuple[Results, Table]]:
+def _batches(pool: Rows, later: Rows, random: Any) -> Iterator[tuple[Results, Rows]]:
     """Yield batches: of the year 2020, and two kinds of prior shift within 2019."""
     of_later = _rows_of_groups(later)
     of_pool = _rows_of_groups(pool)
@@ -181,10 +163,10 @@ def _batches(pool: Table, later: Table, random: Any) -> Iterator[tuple[Results, 
         for _ in range(_DRAWS):
             drawn = [random.choice(rows, size) for rows in of_later]
             key = {"size": str(size)}
-            yield {**key, "kind": "real"}, _take(later, np.concatenate(drawn))
+            yield {**key, "kind": "real"}, take(later, np.concatenate(drawn))
             for kind in ("alike", "apart"):
                 drawn = list(_shifted(pool[1], of_pool, size, kind, random))
-                yield {**key, "kind": kind}, _take(pool, np.concatenate(drawn))
+                yield {**key, "kind": kind}, take(pool, np.concatenate(drawn))
 
 
 def _shifted(
@@ -196,25 +178,14 @@ def _shifted(
     """
     common = random.normal(0, 0.7)
     for rows in groups:
-        positives = rows[y[rows] == 1]
-        negatives = rows[y[rows] == 0]
         move = common + random.normal(0, 0.3)
         if kind == "apart":
             move = random.normal(0, 1)
-        share = expit(logit(len(positives) / len(rows)) + move)
-        number = random.binomial(size, share)
-        yield random.choice(positives, number)
-        yield random.choice(negatives, size - number)
+        positives = random.binomial(size, expit(logit(y[rows].mean()) + move))
+        yield draw_classes(y, rows, positives, size, random)
 
 
-def _rows_of_groups(table: Table) -> list[np.ndarray]:
+def _rows_of_groups(table: Rows) -> list[np.ndarray]:
     """List the rows of each group."""
     indices = table[2].groupby(list(table[2])).indices
     return [np.asarray(rows) for rows in indices.values()]
-
-
-def _take(table: Table, places: np.ndarray) -> Table:
-    """Take some rows, numbered anew."""
-    X, y, z = table
-    new = X.iloc[places].reset_index(drop=True)
-    return new, y[places], z.iloc[places].reset_index(drop=True)

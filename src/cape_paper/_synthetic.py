@@ -8,9 +8,8 @@ nine in which group 0 stays at 0.5.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape.datasets import make_synthetic
-from cape.rules import GroupSituation, Prevalence, Rule
-from cape_paper._cells import Cell, OnStep, Results, run_cells, run_facts
+from cape_paper._cells import Cell, Results, run_cells, run_facts
 from cape_paper._comparison import check_choice, mean_and_sd, result_row
 from cape_paper._methods import METHODS, make_method
 from cape_paper._problem import published
@@ -38,9 +36,7 @@ def run_synthetic(
     n_test: int = 10_000,
     prevalences: Sequence[float] = _PREVALENCES,
     also: Sequence[str] = (),
-    folder: Path | None = None,
-    n_jobs: int | None = None,
-    on_step: OnStep = lambda name, done, total: None,
+    **running: Any,
 ) -> Results:
     """Train at prevalence 0.5 in both groups, and judge at all pairs of prevalences.
 
@@ -58,9 +54,8 @@ def run_synthetic(
         Test prevalences; all pairs of them are judged.
     also : sequence of str, default=()
         Keys of `METHODS` that are judged beside ``METHODS_COMPARED``.
-    folder, n_jobs, on_step
-        Where finished repetitions are kept, how many run at the same time, and what is
-        called after each; see `compare_methods`.
+    **running
+        ``folder``, ``n_jobs`` and ``on_step``, as in `compare_methods`.
 
     Returns
     -------
@@ -95,7 +90,7 @@ def run_synthetic(
     for seed in range(first_seed, first_seed + repetitions):
         arguments = (seed, n_train, n_test, pairs, names)
         cells.append(Cell(f"repetition {seed}", _repetition, arguments))
-    finished = run_cells(cells, folder, n_jobs=n_jobs, on_step=on_step)
+    finished = run_cells(cells, **running)
     for repetition in finished:
         # A mean over the others would not be the experiment that was asked for.
         if "error" in repetition:
@@ -174,15 +169,6 @@ def _repetition(
     return {"pairs": judged, "theorem": theorem}
 
 
-class _Observed(Rule):
-    """The paper's rule, which keeps what it saw of every group."""
-
-    def choose(self, groups: Mapping[Any, GroupSituation]) -> dict[Any, int]:
-        """Pick the member of every group."""
-        self.situations = groups
-        return Prevalence().choose(groups)
-
-
 def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
     """Compare PD of every group with the bound of Theorem 3 and with ours.
 
@@ -191,11 +177,10 @@ def _theorem_at_work(clf: CapeClassifier, test: Any) -> list[dict[str, float]]:
     labels; our bound, from the interval of the estimate, does not.
     """
     z = test.sensitive_features
-    observed = _Observed()
-    adaptation = clf.adapt(test.data, sensitive_features=z, rule=observed)
+    adaptation = clf.adapt(test.data, sensitive_features=z)
     groups = []
     for group, adapted in adaptation.groups.items():
-        situation = observed.situations[group]
+        situation = adaptation.situations[group]
         rho = float(np.mean(test.target[z == group]))
         pd = abs(rho - adapted.predicted_prevalence)
         # delta_1 and delta_2 as in Theorem 3; rho-hat of every member is observed.
