@@ -7,6 +7,7 @@ parts of Theorem 3, ``methods`` all methods on one data set, ``estimates`` real 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -60,10 +61,8 @@ def save_pictures(results: Results, folder: Path) -> list[Path]:
     list of Path
         The files written. The pages of HTML open without a network.
     """
-    charts: dict[str, Any]
-    if results["experiment"] in ("logged", "quantifiers", "small-groups"):
-        charts = {}
-    elif results["experiment"] == "shifts":
+    charts: dict[str, Any] = {}
+    if results["experiment"] == "shifts":
         charts = {"estimates": draw_estimates(frame_estimates(results))}
     elif results["experiment"] == "synthetic":
         charts = {
@@ -71,7 +70,7 @@ def save_pictures(results: Results, folder: Path) -> list[Path]:
             "pairs": draw_pairs(frame_pairs(results)),
             "theorem": draw_theorem(frame_theorem(results)),
         }
-    else:
+    elif "rows" in results:
         charts = {"methods": draw_methods(frame_methods(results))}
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -115,33 +114,17 @@ def draw_figure(frame: pd.DataFrame) -> alt.HConcatChart:
     names = list(dict.fromkeys(frame["classifier"]))
     others = cycle(_COLOURS[3:])
     colours = [_METHOD_COLOURS.get(name) or next(others) for name in names]
-    scale = alt.Scale(
-        domain=names,
-        range=colours,
-    )
-    colour = alt.Color(
-        "classifier:N",
-        title=None,
-        sort=names,
-        scale=scale,
-    )
+    colour = _colour("classifier", names, colours, sort=names)
     panels = []
     for title in _FIGURE_METRICS.values():
         base = alt.Chart(frame[frame["metric"] == title])
         base = base.encode(x=_axis_of_rho_1(), color=colour)
         # 0 is the best PD and PE, but no classifier comes near an accuracy of 0.
         scale = alt.Scale(zero=not title.startswith("accuracy"))
-        low = alt.Y(
-            "low:Q",
-            title=title,
-            scale=scale,
-        )
+        low, mean = [
+            alt.Y(f"{name}:Q", title=title, scale=scale) for name in ("low", "mean")
+        ]
         band = base.mark_area(opacity=0.3).encode(y=low, y2="high:Q")
-        mean = alt.Y(
-            "mean:Q",
-            title=title,
-            scale=scale,
-        )
         line = base.mark_line(point=True).encode(y=mean)
         panels.append((band + line).properties(width=230, height=210))
     heading = _title(
@@ -219,22 +202,13 @@ def frame_theorem(results: Results) -> pd.DataFrame:
 def draw_theorem(frame: pd.DataFrame) -> alt.Chart:
     """Draw lines of PD, of what bounds it, and of the parts of the bound."""
     titles, colours, dashes = zip(*_THEOREM_PARTS.values(), strict=True)
-    colour_scale = alt.Scale(
-        domain=titles,
-        range=colours,
-    )
-    dash_scale = alt.Scale(
-        domain=titles,
-        range=dashes,
-    )
+    dash_scale = alt.Scale(domain=titles, range=dashes)
     legend = alt.Legend(labelLimit=260)
     lines = alt.Chart(frame).mark_line(point=True)
     lines = lines.encode(
         x=_axis_of_rho_1(),
         y=alt.Y("mean:Q", title="mean over repetitions"),
-        color=alt.Color(
-            "what:N", title=None, sort=titles, scale=colour_scale, legend=legend
-        ),
+        color=_colour("what", titles, colours, sort=titles, legend=legend),
         strokeDash=alt.StrokeDash("what:N", sort=titles, legend=None, scale=dash_scale),
     )
     title = _title(
@@ -279,15 +253,8 @@ def draw_methods(frame: pd.DataFrame) -> alt.HConcatChart:
     groups = [name for name in dict.fromkeys(frame["group"]) if name != _BETWEEN_GROUPS]
     # More groups than colours begin again with the first one.
     colours = [colour for colour, _ in zip(cycle(_COLOURS), groups, strict=False)]
-    scale = alt.Scale(
-        domain=[*groups, _BETWEEN_GROUPS],
-        range=[*colours, "#444444"],
-    )
-    colour = alt.Color(
-        "group:N",
-        title=None,
-        scale=scale,
-    )
+    names = [*groups, _BETWEEN_GROUPS]
+    colour = _colour("group", names, [*colours, "#444444"])
     panels = []
     for metric in ("PD", "PE", "accuracy"):
         # Methods are named once, beside the first panel.
@@ -355,33 +322,20 @@ def draw_estimates(frame: pd.DataFrame) -> alt.LayerChart:
     )
     base = alt.Chart(frame).encode(y=y)
     scale = alt.Scale(domain=[0, 1])
-    low = alt.X(
-        "low:Q",
-        title="share of positives",
-        scale=scale,
-    )
-    share = alt.X(
-        "share:Q",
-        title="share of positives",
-        scale=scale,
-    )
+    low, share = [
+        alt.X(f"{name}:Q", title="share of positives", scale=scale)
+        for name in ("low", "share")
+    ]
     estimates = base.transform_filter("datum.what === 'estimate'")
     intervals = estimates.mark_rule(color=_MARKS["estimate"][0], strokeWidth=2)
     intervals = intervals.encode(x=low, x2="high:Q")
     # The shapes tell the marks apart in black and white.
     colours, shapes = zip(*_MARKS.values(), strict=True)
-    colour_scale = alt.Scale(
-        domain=list(_MARKS),
-        range=colours,
-    )
-    shape_scale = alt.Scale(
-        domain=list(_MARKS),
-        range=shapes,
-    )
+    shape_scale = alt.Scale(domain=list(_MARKS), range=shapes)
     marks = base.mark_point(filled=True, size=70, opacity=1)
     marks = marks.encode(
         x=share,
-        color=alt.Color("what:N", title=None, scale=colour_scale),
+        color=_colour("what", list(_MARKS), colours),
         shape=alt.Shape("what:N", title=None, scale=shape_scale),
     )
     title = _title(
@@ -389,6 +343,14 @@ def draw_estimates(frame: pd.DataFrame) -> alt.LayerChart:
         "Lines: 95 % intervals. The truth was not shown to it.",
     )
     return (intervals + marks).properties(width=480, title=title)
+
+
+def _colour(
+    field: str, names: Sequence[str], colours: Sequence[str], **options: Any
+) -> alt.Color:
+    """Return the colours of names, in their order."""
+    scale = alt.Scale(domain=names, range=colours)
+    return alt.Color(f"{field}:N", title=None, scale=scale, **options)
 
 
 def _axis_of_rho_1() -> alt.X:

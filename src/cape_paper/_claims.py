@@ -69,6 +69,10 @@ def verdicts(results: Results) -> list[Verdict]:
     return judged
 
 
+def _verdict(claim: str, holds: Any, detail: str) -> Verdict:
+    return {"claim": claim, "holds": bool(holds), "detail": detail}
+
+
 def _near(claim: Results, row: Results) -> Iterator[Verdict]:
     """Judge the distance to print; one column too far is enough for a no."""
     mean = row["mean"]
@@ -77,11 +81,8 @@ def _near(claim: Results, row: Results) -> Iterator[Verdict]:
     for column in claim["columns"]:
         gaps[column] = abs(mean[column] - printed[column])
     worst = max(gaps, key=gaps.__getitem__)
-    yield {
-        "claim": claim["text"],
-        "holds": gaps[worst] <= claim["limit"],
-        "detail": f"farthest {worst}: {mean[worst]:.3f}, print {printed[worst]:.3f}",
-    }
+    detail = f"farthest {worst}: {mean[worst]:.3f}, print {printed[worst]:.3f}"
+    yield _verdict(claim["text"], gaps[worst] <= claim["limit"], detail)
 
 
 def _order(claim: Results, row: Results, other: Results) -> Iterator[Verdict]:
@@ -96,41 +97,34 @@ def _order(claim: Results, row: Results, other: Results) -> Iterator[Verdict]:
             continue
         below = printed[0] < printed[1]
         side = "below" if below else "above"
-        yield {
-            "claim": claim["text"].format(side=side, column=column),
-            "holds": (ours[0] < ours[1]) == below,
-            "detail": f"{ours[0]:.3f} and {ours[1]:.3f}, "
-            f"print {printed[0]:.3f} and {printed[1]:.3f}",
-        }
+        text = claim["text"].format(side=side, column=column)
+        detail = "{:.3f} and {:.3f}, print {:.3f} and {:.3f}".format(*ours, *printed)
+        yield _verdict(text, (ours[0] < ours[1]) == below, detail)
 
 
 def _at_most(claim: Results, row: Results, _: Results) -> Iterator[Verdict]:
     """Judge whether all columns are within a limit."""
     values = [row["mean"][column] for column in claim["columns"]]
     printed = [row["printed"][column] for column in claim["columns"]]
-    yield {
-        "claim": claim["text"],
-        "holds": max(values) <= claim["limit"],
-        "detail": f"FPR-diff {values[0]:.3f}, FNR-diff {values[1]:.3f}, "
-        f"print {printed[0]:.3f} and {printed[1]:.3f}",
-    }
+    detail = "FPR-diff {:.3f}, FNR-diff {:.3f}, print {:.3f} and {:.3f}"
+    holds = max(values) <= claim["limit"]
+    yield _verdict(claim["text"], holds, detail.format(*values, *printed))
 
 
 def _beats_print(claim: Results, row: Results, ours: Results) -> Iterator[Verdict]:
     """Judge whether a method is better than the printed numbers of another."""
     mean = ours["mean"]
     printed = row["printed"]
+    holds = not _worse_columns(mean, printed)
     numbers = []
     for column in claim["columns"]:
-        if mean[column] is not None:
+        if mean[column] is None:
+            # An undefined PE is not better than any.
+            holds = False
+        else:
             numbers.append(f"{column} {mean[column]:.3f} ({printed[column]:.3f})")
-    # An undefined PE is not better than any.
-    defined = None not in [mean[column] for column in claim["columns"]]
-    yield {
-        "claim": claim["text"].format(seeds=ours["seeds"]),
-        "holds": defined and not _worse_columns(mean, printed),
-        "detail": f"ours (print): {', '.join(numbers)}",
-    }
+    text = claim["text"].format(seeds=ours["seeds"])
+    yield _verdict(text, holds, f"ours (print): {', '.join(numbers)}")
 
 
 _JUDGES: dict[str, Callable[..., Iterator[Verdict]]] = {
@@ -188,12 +182,9 @@ def _table_1(methods: Results, pair: tuple[float, float]) -> Verdict:
     numbers = []
     for column in _worse_columns(cape, max_acc):
         numbers.append(f"{column} {cape[column]:.3f} against {max_acc[column]:.3f}")
-    return {
-        "claim": f"Table 1, {pair[0]} and {pair[1]}: CAPE-D better than Max_Acc on all "
-        "five",
-        "holds": not numbers,
-        "detail": f"worse on {'; '.join(numbers)}" if numbers else "better on all",
-    }
+    claim = f"Table 1, {pair[0]} and {pair[1]}: CAPE-D better than Max_Acc on all five"
+    detail = f"worse on {'; '.join(numbers)}" if numbers else "better on all"
+    return _verdict(claim, not numbers, detail)
 
 
 def _over_pairs(pairs: Sequence[Results], name: str) -> Verdict:
@@ -219,12 +210,8 @@ def _over_pairs(pairs: Sequence[Results], name: str) -> Verdict:
         better = ours > max_acc if what == "accuracy" else ours < max_acc
         holds = holds and better
         numbers.append(f"{what} {ours:.4f} against {max_acc:.4f}")
-    return {
-        "claim": f"{name} better than Max_Acc in the mean over all {len(pairs)} pairs, "
-        "on PD, PE and accuracy",
-        "holds": holds,
-        "detail": ", ".join(numbers),
-    }
+    claim = f"{name} better than Max_Acc in the mean over all {len(pairs)} pairs, on "
+    return _verdict(f"{claim}PD, PE and accuracy", holds, ", ".join(numbers))
 
 
 def _spread(figure: list[Results]) -> Verdict:
@@ -232,22 +219,16 @@ def _spread(figure: list[Results]) -> Verdict:
     numbers = []
     holds = True
     for column in ("accuracy_1", "pd_1", "pe_01"):
-        spreads = [
-            # An undefined PE has an undefined spread: it counts as none.
-            summary["sd"][column] or 0.0
-            for methods in figure
-            for summary in methods.values()
-        ]
-        greatest = max(spreads)
+        greatest = 0.0
+        for methods in figure:
+            for summary in methods.values():
+                # An undefined PE has an undefined spread: it counts as none.
+                greatest = max(greatest, summary["sd"][column] or 0.0)
         # "Of the order 10^-3" is taken as below 10^-2.
         holds = holds and greatest < 0.01
         numbers.append(f"greatest of {column}: {greatest:.4f}")
-    return {
-        "claim": "standard deviations of the figure's points are of the order 10^-3 "
-        "(below 0.01)",
-        "holds": holds,
-        "detail": ", ".join(numbers),
-    }
+    claim = "standard deviations of the figure's points are of the order 10^-3 "
+    return _verdict(f"{claim}(below 0.01)", holds, ", ".join(numbers))
 
 
 def _shift_verdicts(results: Results) -> list[Verdict]:
@@ -257,38 +238,27 @@ def _shift_verdicts(results: Results) -> list[Verdict]:
     errors = over_cases(results["records"], ["size", "method"], "error")["mean"]
     sizes = sorted(set(errors.index.get_level_values("size")), key=_as_number)
     judged = []
-    for other in (_LAST_YEAR, "mean score", "paper", "KDEyML", "EMQ", "PACC"):
+    for other, name in _LONG_NAMES.items():
         numbers = []
         holds = True
         for size in sizes:
             ours = errors[size, "CAPE"]
             theirs = errors[size, other]
-            holds = holds and bool(ours < theirs)
+            holds = holds and ours < theirs
             numbers.append(f"{size} rows: {ours:.3f} against {theirs:.3f}")
-        claim = f"CAPE errs less than {_LONG_NAMES.get(other, other)} at every size"
-        judged.append({"claim": claim, "holds": holds, "detail": "; ".join(numbers)})
+        claim = f"CAPE errs less than {name} at every size"
+        judged.append(_verdict(claim, holds, "; ".join(numbers)))
     held = over_cases(results["records"], ["size", "method"], "holds")["mean"]
     shares = [held[size, "CAPE"] for size in sizes]
     numbers = [f"{size} rows: {held[size, 'CAPE']:.1%}" for size in sizes]
-    judged.append(
-        {
-            "claim": "95 % intervals of CAPE hold in 92 % or more, at every size",
-            "holds": min(shares) >= 0.92,
-            "detail": "; ".join(numbers),
-        }
-    )
+    claim = "95 % intervals of CAPE hold in 92 % or more, at every size"
+    judged.append(_verdict(claim, min(shares) >= 0.92, "; ".join(numbers)))
     ours = errors["all", "CAPE, labels"]
     alone = errors["all", "labels alone"]
-    judged.append(
-        {
-            "claim": "with 100 labels of each group, CAPE errs less than these labels "
-            "alone",
-            "holds": bool(ours < alone),
-            "detail": f"{ours:.3f} against {alone:.3f}; without labels "
-            f"{errors['all', 'CAPE']:.3f}",
-        }
-    )
-    return judged
+    claim = "with 100 labels of each group, CAPE errs less than these labels alone"
+    without = f"without labels {errors['all', 'CAPE']:.3f}"
+    detail = f"{ours:.3f} against {alone:.3f}; {without}"
+    return [*judged, _verdict(claim, ours < alone, detail)]
 
 
 def _as_number(size: str) -> float:
@@ -297,6 +267,7 @@ def _as_number(size: str) -> float:
 
 
 _LONG_NAMES = {
+    _LAST_YEAR: _LAST_YEAR,
     "mean score": "the mean score",
     "paper": "the paper's configuration",
     "KDEyML": "QuaPy's KDEy",
@@ -320,20 +291,12 @@ def _logged_verdicts(results: Results) -> list[Verdict]:
         detail = f"{ours['holds']:.1%}"
         if theirs is not None:
             detail += f"; NannyML's bands {theirs['holds']:.1%}"
-            judged.append(
-                {
-                    "claim": f"the mean error of {name} is not above NannyML's",
-                    "holds": bool(ours["error"] <= theirs["error"]),
-                    "detail": f"{ours['error']:.4f} against {theirs['error']:.4f}",
-                }
-            )
-        judged.append(
-            {
-                "claim": f"95 % intervals of {name} hold 92 to 99 %",
-                "holds": bool(0.92 <= ours["holds"] <= 0.99),
-                "detail": detail,
-            }
-        )
+            claim = f"the mean error of {name} is not above NannyML's"
+            errors = f"{ours['error']:.4f} against {theirs['error']:.4f}"
+            holds = ours["error"] <= theirs["error"]
+            judged.append(_verdict(claim, holds, errors))
+        claim = f"95 % intervals of {name} hold 92 to 99 %"
+        judged.append(_verdict(claim, 0.92 <= ours["holds"] <= 0.99, detail))
     return judged
 
 

@@ -62,31 +62,15 @@ def write_results(
     return [folder / name for name in texts]
 
 
-_LATEX = str.maketrans(
-    {mark: f"\\{mark}" for mark in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"±": r"$\pm$"}
-)
-
-
 def _latex(title: str, table: pd.DataFrame) -> str:
     """Write a table for LaTeX, with the rules of booktabs."""
-    lines = [[str(name) for name in table], *table.to_numpy().tolist()]
-    rows = [" & ".join(cell.translate(_LATEX) for cell in line) for line in lines]
-    header, *body = [f"{row} \\\\" for row in rows]
     columns = "l" + "r" * (table.shape[1] - 1)
-    caption = title.translate(_LATEX)
-    return "\n".join(
-        [
-            rf"\begin{{table}}\caption{{{caption}}}",
-            rf"\begin{{tabular}}{{{columns}}}",
-            rf"\toprule {header} \midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}\end{table}",
-            "",
-        ]
+    # pandas escapes the cells alone.
+    caption = title.replace("%", r"\%")
+    text = table.to_latex(
+        index=False, escape=True, caption=caption, column_format=columns
     )
+    return text.replace("±", r"$\pm$")
 
 
 def write_page(

@@ -54,6 +54,39 @@ def with_group_columns(X: pd.DataFrame, z: np.ndarray, groups: Any) -> pd.DataFr
     return X.assign(**columns)
 
 
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Silence AIF360's prints, logs and warnings, and restore numpy's global generator.
+
+    AIF360 writes to the standard output, logs what is not installed, and seeds the
+    generator of the whole process.
+
+    Examples
+    --------
+    >>> with undisturbed():
+    ...     print("not shown")
+    """
+    root = logging.getLogger()
+    handler = logging.NullHandler()
+    state = np.random.get_state()
+    root.addFilter(_reject)
+    # Without a handler, the first `logging.warning` would install one for good.
+    root.addHandler(handler)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        root.removeHandler(handler)
+        root.removeFilter(_reject)
+        np.random.set_state(state)
+
+
+def _reject(record: logging.LogRecord) -> bool:
+    """Filter that lets no record pass."""
+    return False
+
+
 class GroupMethod:
     """A classifier that needs the group of every row.
 
@@ -61,16 +94,21 @@ class GroupMethod:
     arrays. Rows of groups that training has not seen are rows of the first group.
     """
 
+    _at_work: Any = staticmethod(contextlib.nullcontext)
+
     def fit(self, X, y, *, sensitive_features):
         """Train on labelled rows."""
         z = np.asarray(sensitive_features)
         self.groups_ = np.unique(z)
-        self._fit(X, np.asarray(y), z)
+        with self._at_work():
+            self._fit(X, np.asarray(y), z)
         return self
 
     def predict(self, X, *, sensitive_features):
         """Predict the label of every row; nothing here could hand over labels."""
-        return self._predict(X, np.asarray(sensitive_features))
+        with self._at_work():
+            predicted = self._predict(X, np.asarray(sensitive_features))
+        return np.asarray(predicted).astype(int)
 
     def _with_groups(self, X, z):
         return with_group_columns(X, z, self.groups_)
@@ -205,9 +243,6 @@ def split_holdout(
 class Fairlearn(GroupMethod):
     """The frame of both: group columns as in Max_Acc, and Fairlearn kept silent.
 
-    A subclass implements ``_fit_peer(features, y, z)`` and ``_predict_peer(features,
-    z)``, and sets ``fitted_``, Fairlearn's fitted object.
-
     Parameters
     ----------
     estimator : estimator
@@ -218,23 +253,14 @@ class Fairlearn(GroupMethod):
         Seed of the hold-out and of randomised predictions.
     """
 
+    _at_work = staticmethod(undisturbed)
+
     def __init__(
         self, estimator: Any, *, constraint: str, random_state: int = 0
     ) -> None:
         self.estimator = estimator
         self.constraint = constraint
         self.random_state = random_state
-
-    def _fit(self, X, y, z):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self._fit_peer(self._with_groups(X, z), y, z)
-
-    def _predict(self, X, z):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            predicted = self._predict_peer(self._with_groups(X, z), z)
-        return np.asarray(predicted).astype(int)
 
 
 class FairlearnReduction(Fairlearn):
@@ -249,7 +275,7 @@ class FairlearnReduction(Fairlearn):
     (1000,)
     """
 
-    def _fit_peer(self, features, y, z):
+    def _fit(self, X, y, z):
         from fairlearn import reductions
 
         parities = {
@@ -261,10 +287,11 @@ class FairlearnReduction(Fairlearn):
             parities[self.constraint](),
             sample_weight_name=weight_keyword(self.estimator),
         )
-        self.fitted_.fit(features, y, sensitive_features=z)
+        self.fitted_.fit(self._with_groups(X, z), y, sensitive_features=z)
 
-    def _predict_peer(self, features, z):
+    def _predict(self, X, z):
         # The mixture draws one of its learners for every row; the group is not used.
+        features = self._with_groups(X, z)
         return self.fitted_.predict(features, random_state=self.random_state)
 
 
@@ -280,9 +307,10 @@ class FairlearnThreshold(Fairlearn):
     (1000,)
     """
 
-    def _fit_peer(self, features, y, z):
+    def _fit(self, X, y, z):
         from fairlearn.postprocessing import ThresholdOptimizer
 
+        features = self._with_groups(X, z)
         learn, held_out = split_holdout(y, z, self.random_state)
         learner = fit_learner(
             self.estimator, features.iloc[learn], y[learn], seed=self.random_state
@@ -298,44 +326,12 @@ class FairlearnThreshold(Fairlearn):
             features.iloc[held_out], y[held_out], sensitive_features=z[held_out]
         )
 
-    def _predict_peer(self, features, z):
+    def _predict(self, X, z):
         # Where no threshold meets the constraint it mixes two of them at random.
+        features = self._with_groups(X, z)
         return self.fitted_.predict(
             features, sensitive_features=z, random_state=self.random_state
         )
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Silence AIF360's prints, logs and warnings, and restore numpy's global generator.
-
-    AIF360 writes to the standard output, logs what is not installed, and seeds the
-    generator of the whole process.
-
-    Examples
-    --------
-    >>> with undisturbed():
-    ...     print("not shown")
-    """
-    root = logging.getLogger()
-    handler = logging.NullHandler()
-    state = np.random.get_state()
-    root.addFilter(_reject)
-    # Without a handler, the first `logging.warning` would install one for good.
-    root.addHandler(handler)
-    try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        root.removeHandler(handler)
-        root.removeFilter(_reject)
-        np.random.set_state(state)
-
-
-def _reject(record: logging.LogRecord) -> bool:
-    """Filter that lets no record pass."""
-    return False
 
 
 class Aif360(GroupMethod):
@@ -357,6 +353,8 @@ class Aif360(GroupMethod):
         What AIF360's algorithm is made with.
     """
 
+    _at_work = staticmethod(undisturbed)
+
     def __init__(
         self,
         estimator: Any = None,
@@ -376,13 +374,11 @@ class Aif360(GroupMethod):
         favourable = self._swapped(y)
         shares = [favourable[z == group].mean() for group in self.groups_]
         self.privileged_ = self.groups_[int(np.argmax(shares))]
-        with undisturbed():
-            self._fit_peer(self._features(X, z), favourable)
+        self._fit_peer(self._features(X, z), favourable)
 
     def _predict(self, X, z):
-        with undisturbed():
-            # Labels come as a column of floats.
-            labels = np.ravel(self._predict_peer(self._features(X, z)))
+        # Labels come as a column of floats.
+        labels = np.ravel(self._predict_peer(self._features(X, z)))
         return self._swapped((labels > 0.5).astype(int))
 
     def _swapped(self, labels):

@@ -219,7 +219,8 @@ def test_files_of_a_run_make_a_page(make, tmp_path):
         assert read.to_numpy().tolist() == table.to_numpy().tolist()
         lines = (run / f"table-{place}.tex").read_text().splitlines()
         cells = [line.count(" & ") + 1 for line in lines if line.endswith(r"\\")]
-        assert cells == [table.shape[1]] * len(table)
+        # One more is the header.
+        assert cells == [table.shape[1]] * (len(table) + 1)
     assert json.loads(paths[0].read_text()) == json.loads(json.dumps(results))
     picture = run / f"{results['experiment']}-methods.png"
     picture.write_bytes(b"picture")
