@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -88,14 +87,13 @@ class Borrowed:
     own: OwnRows
 
 
-def group_effects(learner: Learner, positive: Any, n_groups: int) -> np.ndarray:
+def group_effects(learner: Learner, n_groups: int) -> np.ndarray:
     """Read off a learner how its log-odds depend on the group alone.
 
     Parameters
     ----------
     learner : Learner
         Of all groups.
-    positive : label
     n_groups : int
 
     Returns
@@ -109,16 +107,14 @@ def group_effects(learner: Learner, positive: Any, n_groups: int) -> np.ndarray:
     n_rows = min(_ROWS_OF_EFFECTS, len(learner.y), max(_ROWS_AT_ONCE // n_groups, 10))
     picked = np.linspace(0, len(learner.y) - 1, n_rows).astype(np.int64)
     table, _ = split_off_code(learner.rows.take(picked).table())
-    models = [fold[0] for fold in learner.folds]
-    if learner.refit:
-        models = [learner.refitted]
+    models = learner.scoring_models
     # The same rows in every group, at once: a call costs more than its rows.
     repeated = take_rows(table, np.tile(np.arange(n_rows), n_groups))
     codes = np.repeat(np.arange(n_groups), n_rows)
     rows = Rows(add_group_code(repeated, codes))
     effects = np.zeros((len(models), n_groups))
     for place, model in enumerate(models):
-        scores = score_rows(model, rows, positive) / ONE
+        scores = score_rows(model, rows, learner.data.positive) / ONE
         odds = logit(np.clip(scores, _CLIPPED, 1 - _CLIPPED))
         effects[place] = odds.reshape(n_groups, n_rows).mean(axis=1)
     return effects - effects.mean()

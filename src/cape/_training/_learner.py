@@ -244,6 +244,8 @@ class Learner:
 
     Parameters
     ----------
+    data : TrainingData
+    recipe : Recipe
     estimator : estimator
         What is trained.
     groups : list of Group
@@ -268,6 +270,8 @@ class Learner:
     members : list of what `fit_member` returns
     """
 
+    data: TrainingData
+    recipe: Recipe
     estimator: Any
     groups: list[Group]
     codes: np.ndarray | None
@@ -282,7 +286,16 @@ class Learner:
     refitted: Any = None
     members: list[Any] = field(default_factory=list)
 
-    def jobs(self, positive: Any) -> list[Any]:
+    @property
+    def scoring_models(self) -> list[Any]:
+        """The models that score batches."""
+        if self.refit:
+            return [self.refitted]
+        if self.recipe.prefit:
+            return [self.estimator]
+        return [model for model, _ in self.folds]
+
+    def jobs(self) -> list[Any]:
         """List the trainings that wait for no other: folds, then the refit."""
         jobs = []
         for train, test in self.splits:
@@ -293,7 +306,7 @@ class Learner:
                 self.weights,
                 train,
                 test,
-                positive=positive,
+                positive=self.data.positive,
                 seed=self.seeds[1],
                 keep_model=not self.refit,
             )
@@ -309,13 +322,7 @@ class Learner:
             jobs.append(job)
         return jobs
 
-    def tested(
-        self,
-        group: Group,
-        recipe: Recipe,
-        positive: Any,
-        rows: np.ndarray | None = None,
-    ) -> TestedRows:
+    def tested(self, group: Group, rows: np.ndarray | None = None) -> TestedRows:
         """Collect the out-of-fold scores of one group, or of some rows."""
         positions = np.concatenate([test for _, test in self.splits])
         scores = np.concatenate([scores for _, scores in self.folds])
@@ -332,21 +339,21 @@ class Learner:
             positions = positions[of_group]
             scores = scores[of_group]
             folds = folds[of_group]
-        is_positive = self.y[positions] == positive
+        is_positive = self.y[positions] == self.data.positive
         # Weights make each row count once, however often it was tested.
         times_tested = np.bincount(positions)[positions]
         weights = None
         if len(positions) == 0:
             return TestedRows(scores, is_positive, weights, positions, folds)
         if self.weights is not None:
-            if recipe.keeps_rows:
+            if self.recipe.keeps_rows:
                 raise ValueError(
                     "sample_weight must be None with a QuaPy quantifier, which "
                     "takes no weights."
                 )
             factor = kish_factor(self.weights[np.unique(positions)])
             weights = self.weights[positions] * factor / times_tested
-        elif times_tested.max() > 1 and not recipe.keeps_rows:
+        elif times_tested.max() > 1 and not self.recipe.keeps_rows:
             weights = 1 / times_tested
         return TestedRows(scores, is_positive, weights, positions, folds)
 
@@ -475,6 +482,8 @@ def plan_learner(
         estimator = group_aware(estimator, len(groups))
     cv, refit = recipe.scheme(len(y), n_columns)
     return Learner(
+        data=data,
+        recipe=recipe,
         estimator=estimator,
         groups=list(groups),
         codes=codes,

@@ -109,7 +109,6 @@ def train_groups(
     """
     recipes = _make_recipes(clf, data)
     recipe = next(iter(recipes.values()))
-    prefit = recipe.prefit
     mode = clf.small_groups
     if mode == "borrow" and recipe.keeps_rows:
         # What is borrowed are weighted counts, which quantifiers of QuaPy do not take.
@@ -118,30 +117,28 @@ def train_groups(
         data,
         groups,
         min_group_size=clf.min_group_size,
-        folds_needed=not prefit,
+        folds_needed=not recipe.prefit,
         small_groups=mode,
     )
     to_train = list(groups.rows())
     needs_pooled = clf.unknown_groups == "pooled" or clf.missing_groups == "drop"
-    borrowers: Collection[Group] = ()
+    borrowers: Collection[Group] = small
     if mode != "borrow":
         to_train = [(group, rows) for group, rows in to_train if group not in small]
         needs_pooled |= bool(small)
-        small = set()
+        small = borrowers = set()
     elif clf.drift == "cautious" and len(to_train) >= FEWEST_GROUPS:
         borrowers = groups.keys
-    else:
-        borrowers = small
+    shares = _may_share(data, recipe, to_train)
     if small:
         # Small groups borrow from the learner of all groups if there is one, and from
         # that of the pooled model otherwise.
-        needs_pooled |= not _may_share(data, recipe, to_train)
+        needs_pooled |= not shares
     names = [group for group, _ in to_train]
     if needs_pooled:
         to_train.append((EVERYONE, None))
-    trained, chosen, log_losses = _train(
-        data, recipes, to_train, clf.random_state, small, borrowers
-    )
+    training = _Training(data, recipes, to_train, small, clf.random_state)
+    trained = training.train(shares, borrowers)
     if clf.drift == "cautious":
         trained = _with_columns(data, to_train, trained)
     pooled: Any = trained.pop() if needs_pooled else None
@@ -155,13 +152,14 @@ def train_groups(
                 prevalence=data.prevalence(rows),
             )
     warn_of_duplicates(data, groups)
-    warn_of_weak_groups(models, clf.min_class_size, prefit)
+    warn_of_weak_groups(models, clf.min_class_size, recipe.prefit)
     tried = []
     for name in recipes:
-        log_loss = log_losses.get(name, float("nan"))
-        tried.append({"learner": name, "log_loss": log_loss, "chosen": name == chosen})
+        log_loss = training.log_losses.get(name, float("nan"))
+        is_chosen = name == training.chosen
+        tried.append({"learner": name, "log_loss": log_loss, "chosen": is_chosen})
     in_order = {group: models[group] for group in groups.keys}
-    return in_order, pooled, recipes[chosen], tried
+    return in_order, pooled, training.recipe, tried
 
 
 def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
@@ -223,15 +221,8 @@ def _grid(prevalences: Any) -> np.ndarray:
     return np.unique(thetas)
 
 
-def _train(
-    data: TrainingData,
-    recipes: Mapping[str, Recipe],
-    groups: list[GroupRows],
-    random_state: Any,
-    small: Collection[Group],
-    borrowers: Collection[Group],
-) -> tuple[list[GroupModel], str, dict[str, float]]:
-    """Train the model of each group, with the best of some recipes.
+class _Training:
+    """The training of all groups, with the best of some recipes.
 
     Parameters
     ----------
@@ -240,125 +231,195 @@ def _train(
         Candidates that differ in their learner; with one, there is no choice.
     groups : list of tuples of group and rows
         Rows as an array of row numbers; None means all rows.
-    random_state : int, RandomState or None
     small : collection of Group
         Groups that cannot have a model of their own.
-    borrowers : collection of Group
-        Groups that borrow, as far as they are small.
+    random_state : int, RandomState or None
 
-    Returns
-    -------
-    models : list of GroupModel
-        In the order of the groups.
+    Attributes
+    ----------
     chosen : str
         The recipe that was given or chosen.
     log_losses : dict from name to float
         Of every candidate, by cross-validation; empty if there was no choice.
     """
-    # All seeds are drawn before any training starts, so that answers depend neither on
-    # n_jobs nor on the order in which trainings end.
-    n_seeds = 3 + len(next(iter(recipes.values())).thetas)
-    random = check_random_state(random_state)
-    drawn = random.randint(np.iinfo(np.int32).max, size=(len(groups) + 1, n_seeds))
-    seeds = drawn.tolist()
-    shared, chosen, log_losses = _train_shared(data, recipes, groups, seeds[-1], small)
-    recipe = recipes[chosen]
-    own = _train_own(data, recipe, groups, seeds, shared, small)
-    lender = own.get(EVERYONE) if shared is None else shared
-    borrowed: dict[Group, Borrowed] = {}
-    if lender is not None and borrowers:
-        found = _borrow(data, recipe, lender, groups, small)
-        borrowed = {group: found[group] for group in found if group in borrowers}
-    models = []
-    for group, rows in groups:
-        serving = [own[group]] if group in own else []
-        if shared is not None and group in shared.groups:
-            serving.insert(0, shared)
-        if not serving and lender is not None:
-            serving = [lender]
-        # The learners are compared by the log loss of the group's own out-of-fold
-        # scores; no batch is looked at.
-        tested = [learner.tested(group, recipe, data.positive) for learner in serving]
-        best = 0
-        if len(serving) > 1:
-            best = int(np.argmin([scores.log_loss() for scores in tested]))
-        learner = serving[best]
-        taken = borrowed.get(group) if learner is lender else None
-        labels = tested[best].is_positive
-        if taken is None and (labels.all() or not labels.any()):
-            raise ValueError(
-                "cv must test rows of both classes in every group, got a splitter "
-                f"whose test folds contain only one class in group "
-                f"{group_name(group)!r}."
+
+    def __init__(
+        self,
+        data: TrainingData,
+        recipes: Mapping[str, Recipe],
+        groups: list[GroupRows],
+        small: Collection[Group],
+        random_state: Any,
+    ):
+        self.data = data
+        self.recipes = recipes
+        self.groups = groups
+        self.small = small
+        self.chosen = next(iter(recipes))
+        self.log_losses: dict[str, float] = {}
+        # All seeds are drawn before any training starts, so that answers depend neither
+        # on n_jobs nor on the order in which trainings end.
+        n_seeds = 3 + len(self.recipe.thetas)
+        random = check_random_state(random_state)
+        drawn = random.randint(np.iinfo(np.int32).max, size=(len(groups) + 1, n_seeds))
+        self.seeds = drawn.tolist()
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe that was given or chosen."""
+        return self.recipes[self.chosen]
+
+    def train(self, shares: bool, borrowers: Collection[Group]) -> list[GroupModel]:
+        """Train the model of each group.
+
+        Parameters
+        ----------
+        shares : bool
+            Whether one learner is trained for all groups.
+        borrowers : collection of Group
+            Groups that borrow, as far as they are small.
+
+        Returns
+        -------
+        list of GroupModel
+            In the order of the groups.
+        """
+        shared = self._train_shared(shares)
+        own = self._train_own(shared)
+        lender = own.get(EVERYONE) if shared is None else shared
+        borrowed: dict[Group, Borrowed] = {}
+        if lender is not None and borrowers:
+            borrowed = self._borrow(lender)
+        models = []
+        for group, rows in self.groups:
+            serving = []
+            if shared is not None and group in shared.groups:
+                serving.append(shared)
+            if group in own:
+                serving.append(own[group])
+            if not serving and lender is not None:
+                serving = [lender]
+            learner = serving[0]
+            tested = learner.tested(group)
+            # The learners are compared by the log loss of the group's own out-of-fold
+            # scores; no batch is looked at.
+            for rival in serving[1:]:
+                of_rival = rival.tested(group)
+                if of_rival.log_loss() < tested.log_loss():
+                    learner, tested = rival, of_rival
+            taken = None
+            if learner is lender and group in borrowers:
+                taken = borrowed.get(group)
+            labels = tested.is_positive
+            if taken is None and (labels.all() or not labels.any()):
+                raise ValueError(
+                    "cv must test rows of both classes in every group, got a splitter "
+                    f"whose test folds contain only one class in group "
+                    f"{group_name(group)!r}."
+                )
+            models.append(_assemble(group, rows, learner, tested, taken))
+        return models
+
+    def _train_shared(self, shares: bool) -> Learner | None:
+        """Choose the best candidate on all groups; train the shared learner, if any.
+
+        Only training rows are looked at.
+        """
+        together = [(group, rows) for group, rows in self.groups if group != EVERYONE]
+        together = together or self.groups
+        names = [group for group, _ in together]
+        codes = np.full(len(self.data.y), -1)
+        for code, (_, rows) in enumerate(together):
+            codes[all_if_none(rows)] = code
+        index = None if (codes >= 0).all() else np.flatnonzero(codes >= 0)
+        codes = codes[codes >= 0]
+        is_large = len(codes) > _MOST_ROWS_TO_CHOOSE
+        recipes = self.recipes
+        if len(recipes) > 1 and (is_large or not shares):
+            quick = {}
+            for name, recipe in recipes.items():
+                quick[name] = replace(recipe, cv=3, scores="folds", share=True)
+            sample = np.arange(len(self.data.y)) if index is None else index
+            of_sample = codes
+            if is_large:
+                random = np.random.RandomState(self.seeds[-1][0])
+                kept = random.choice(len(sample), _MOST_ROWS_TO_CHOOSE, replace=False)
+                kept.sort()
+                sample = sample[kept]
+                of_sample = codes[kept]
+            self._choose(quick, names, sample, of_sample)
+            recipes = {self.chosen: self.recipe}
+        return self._choose(recipes, names, index, codes) if shares else None
+
+    def _choose(
+        self,
+        recipes: Mapping[str, Recipe],
+        names: list[Group],
+        index: np.ndarray | None,
+        codes: np.ndarray,
+    ) -> Learner:
+        """Cross-validate candidates on all groups, and return the best learner.
+
+        Log losses are averaged within groups, then over groups: by a mean over rows the
+        largest group alone would choose. Small groups do not count, unless there are no
+        others: their losses are noise.
+        """
+        learners = {}
+        for name, recipe in recipes.items():
+            learners[name] = plan_learner(
+                self.data, recipe, names, index, self.seeds[-1], codes
             )
-        model = _assemble(data, recipe, group, rows, learner, tested[best], taken)
-        models.append(model)
-    return models, chosen, log_losses
-
-
-def _borrow(
-    data: TrainingData,
-    recipe: Recipe,
-    lender: Learner,
-    groups: list[GroupRows],
-    small: Collection[Group],
-) -> dict[Group, Borrowed]:
-    """Find what groups borrow whose rows a learner of all groups scores."""
-    tested = {}
-    for group, rows in groups:
-        if group != EVERYONE:
-            # The learner of the pooled model knows no groups.
-            of_group = rows if lender.codes is None else None
-            tested[group] = lender.tested(group, recipe, data.positive, of_group)
-    effects = group_effects(lender, data.positive, len(tested))
-    return borrow(tested, effects, small)
-
-
-def _train_shared(
-    data: TrainingData,
-    recipes: Mapping[str, Recipe],
-    groups: list[GroupRows],
-    seeds: list[int],
-    small: Collection[Group],
-) -> tuple[Learner | None, str, dict[str, float]]:
-    """Cross-validate the candidates on all groups; the best is the shared learner.
-
-    Only training rows are looked at. Groups weigh equally: by a mean over rows the
-    largest group alone would choose.
-
-    Returns
-    -------
-    shared : Learner or None
-        The learner of all groups, if there is one.
-    chosen : str
-    log_losses : dict from name to float
-    """
-    chosen, recipe = next(iter(recipes.items()))
-    log_losses: dict[str, float] = {}
-    shared = None
-    together = [(group, rows) for group, rows in groups if group != EVERYONE]
-    shares = _may_share(data, recipe, together)
-    names, index, codes = _code_groups(data, together or groups)
-    is_large = len(codes) > _MOST_ROWS_TO_CHOOSE
-    if len(recipes) > 1 and (is_large or not shares):
-        sample, of_sample = _sample(data, index, codes, seeds[0])
-        learners = {}
-        for name, candidate in recipes.items():
-            quick = replace(candidate, cv=3, scores="folds", share=True)
-            learners[name] = plan_learner(data, quick, names, sample, seeds, of_sample)
-        log_losses = _compare(data, recipe, learners, small)
-        chosen = min(log_losses, key=lambda name: log_losses[name])
-        recipes = {chosen: recipes[chosen]}
-    if shares:
-        learners = {}
-        for name, candidate in recipes.items():
-            learners[name] = plan_learner(data, candidate, names, index, seeds, codes)
-        compared = _compare(data, recipe, learners, small)
+        _train_candidates(list(learners.values()))
+        log_losses = {}
+        for name, learner in learners.items():
+            losses = []
+            for group in learner.groups:
+                if group not in self.small:
+                    losses.append(learner.tested(group).log_loss())
+            if not losses:
+                everyone = np.arange(len(learner.y))
+                losses = [learner.tested(EVERYONE, everyone).log_loss()]
+            log_losses[name] = float(np.mean(losses))
+        best = min(log_losses, key=lambda name: log_losses[name])
         if len(recipes) > 1:
-            log_losses = compared
-            chosen = min(log_losses, key=lambda name: log_losses[name])
-        shared = learners[chosen]
-    return shared, chosen, log_losses
+            self.log_losses = log_losses
+            self.chosen = best
+        return learners[best]
+
+    def _train_own(self, shared: Learner | None) -> dict[Group, Learner]:
+        """Train a learner for each group that needs or deserves one of its own."""
+        recipe = self.recipe
+        served = [] if shared is None else shared.groups
+        fewest_rows = max(_ROWS_FOR_OWN_LEARNER, self.data.n_columns)
+        needed = []
+        to_try = []
+        for (group, rows), seeds in zip(self.groups, self.seeds, strict=False):
+            if group in self.small:
+                continue
+            needs_no_others = recipe.share == "auto" and _has_plenty(
+                self.data, recipe, rows
+            )
+            if group not in served or needs_no_others:
+                needed.append(plan_learner(self.data, recipe, [group], rows, seeds))
+            elif recipe.share == "auto" and len(self.data.labels(rows)) >= fewest_rows:
+                to_try.append(plan_learner(self.data, recipe, [group], rows, seeds))
+        if shared is not None:
+            needed += _worth_training(to_try, shared)
+        _train_learners(needed)
+        if recipe.resampled:
+            _train_members(needed)
+        return {learner.groups[0]: learner for learner in needed}
+
+    def _borrow(self, lender: Learner) -> dict[Group, Borrowed]:
+        """Find what groups borrow whose rows a learner of all groups scores."""
+        tested = {}
+        for group, rows in self.groups:
+            if group != EVERYONE:
+                # The learner of the pooled model knows no groups.
+                of_group = rows if lender.codes is None else None
+                tested[group] = lender.tested(group, of_group)
+        effects = group_effects(lender, len(tested))
+        return borrow(tested, effects, self.small)
 
 
 def _may_share(data: TrainingData, recipe: Recipe, groups: list[GroupRows]) -> bool:
@@ -407,46 +468,16 @@ def _has_plenty(data: TrainingData, recipe: Recipe, rows: np.ndarray | None) -> 
     return n_rows >= PLENTY_OF_ROWS or recipe.is_steady(n_rows, data.n_columns)
 
 
-def _code_groups(
-    data: TrainingData, groups: list[GroupRows]
-) -> tuple[list[Group], np.ndarray | None, np.ndarray]:
-    """Number the groups, and find the number of each of their rows."""
-    codes = np.full(len(data.y), -1)
-    for code, (_, rows) in enumerate(groups):
-        codes[all_if_none(rows)] = code
-    index = None if (codes >= 0).all() else np.flatnonzero(codes >= 0)
-    return [group for group, _ in groups], index, codes[codes >= 0]
+def _train_candidates(learners: list[Learner]) -> None:
+    """Train candidates.
 
-
-def _sample(
-    data: TrainingData, index: np.ndarray | None, codes: np.ndarray, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Take the rows on which candidates are compared, and the groups of these rows."""
-    rows = np.arange(len(data.y)) if index is None else index
-    if len(rows) <= _MOST_ROWS_TO_CHOOSE:
-        return rows, codes
-    random = np.random.RandomState(seed)
-    kept = random.choice(len(rows), _MOST_ROWS_TO_CHOOSE, replace=False)
-    kept.sort()
-    return rows[kept], codes[kept]
-
-
-def _compare(
-    data: TrainingData,
-    recipe: Recipe,
-    learners: Mapping[str, Learner],
-    small: Collection[Group],
-) -> dict[str, float]:
-    """Train candidates, and average their log losses within groups, then over groups.
-
-    Small groups do not count, unless there are no others: their losses are noise.
     A candidate that takes part in the vote of the first is not trained: on 10,000 rows
     this saves a quarter of the whole training.
     """
-    vote = next(iter(learners.values()))
+    vote = learners[0]
     inside = []
     alone = []
-    for learner in learners.values():
+    for learner in learners:
         # Encoders are chosen for the learner, so that a member may see other columns.
         same_rows = vote.transformer is None and learner.transformer is None
         is_member = has_member(vote.estimator, learner.estimator)
@@ -455,59 +486,15 @@ def _compare(
             inside.append(learner)
         else:
             alone.append(learner)
-    _train_learners(data, recipe, alone)
+    _train_learners(alone)
     for learner in inside:
         for (voting, _), (_, test) in zip(vote.folds, learner.splits, strict=True):
             model = member_of(voting, learner.estimator)
-            scores = score_rows(model, learner.rows.take(test), data.positive)
+            scores = score_rows(model, learner.rows.take(test), learner.data.positive)
             learner.folds.append((model, scores))
-    log_losses = {}
-    for name, learner in learners.items():
-        losses = []
-        for group in learner.groups:
-            if group not in small:
-                losses.append(learner.tested(group, recipe, data.positive).log_loss())
-        if not losses:
-            everyone = np.arange(len(learner.y))
-            together = learner.tested(EVERYONE, recipe, data.positive, everyone)
-            losses = [together.log_loss()]
-        log_losses[name] = float(np.mean(losses))
-    return log_losses
 
 
-def _train_own(
-    data: TrainingData,
-    recipe: Recipe,
-    groups: list[GroupRows],
-    seeds: list[list[int]],
-    shared: Learner | None,
-    small: Collection[Group],
-) -> dict[Group, Learner]:
-    """Train a learner for each group that needs or deserves one of its own."""
-    served = [] if shared is None else shared.groups
-    needed = []
-    to_try = []
-    for (group, rows), group_seeds in zip(groups, seeds, strict=False):
-        if group in small:
-            continue
-        n_needed = max(_ROWS_FOR_OWN_LEARNER, data.n_columns)
-        enough_rows = len(data.labels(rows)) >= n_needed
-        needs_no_others = recipe.share == "auto" and _has_plenty(data, recipe, rows)
-        if group not in served or needs_no_others:
-            needed.append(plan_learner(data, recipe, [group], rows, group_seeds))
-        elif recipe.share == "auto" and enough_rows:
-            to_try.append(plan_learner(data, recipe, [group], rows, group_seeds))
-    if shared is not None:
-        needed += _worth_training(data, recipe, to_try, shared)
-    _train_learners(data, recipe, needed)
-    if recipe.resampled:
-        _train_members(data, recipe, needed)
-    return {learner.groups[0]: learner for learner in needed}
-
-
-def _worth_training(
-    data: TrainingData, recipe: Recipe, learners: list[Learner], shared: Learner
-) -> list[Learner]:
+def _worth_training(learners: list[Learner], shared: Learner) -> list[Learner]:
     """Keep the groups whose own learner beats the shared one on its first fold.
 
     One fold costs a third of a learner, and most groups are better served by sharing.
@@ -516,74 +503,71 @@ def _worth_training(
     tried = []
     rivals = []
     for learner in learners:
-        rival = shared.tested(learner.groups[0], recipe, data.positive)
+        rival = shared.tested(learner.groups[0])
         if rival.are_unexplained(shared.rows):
             tried.append(learner)
             rivals.append(rival.log_loss())
-    folds = _run(data, recipe, [learner.jobs(data.positive)[0] for learner in tried])
+    folds = _run(tried, [learner.jobs()[0] for learner in tried])
     kept = []
-    for learner, rival_loss, (_, scores) in zip(tried, rivals, folds, strict=True):
-        test = learner.splits[0][1]
-        first = np.zeros(len(test), dtype=np.int64)
-        own = TestedRows(scores, learner.y[test] == data.positive, None, test, first)
+    for learner, rival_loss, fold in zip(tried, rivals, folds, strict=True):
+        _, test = learner.splits[0]
+        _, scores = fold
+        is_positive = learner.y[test] == learner.data.positive
+        own = TestedRows(scores, is_positive, None, test, np.zeros_like(test))
         if own.log_loss() < rival_loss:
             kept.append(learner)
     return kept
 
 
-def _train_learners(
-    data: TrainingData, recipe: Recipe, learners: list[Learner]
-) -> None:
+def _train_learners(learners: list[Learner]) -> None:
     """Train the folds and refits of learners."""
-    jobs = [job for learner in learners for job in learner.jobs(data.positive)]
-    results = iter(_run(data, recipe, jobs))
+    jobs = [job for learner in learners for job in learner.jobs()]
+    results = iter(_run(learners, jobs))
     for learner in learners:
         learner.folds = [next(results) for _ in learner.splits]
         if learner.refit:
             learner.refitted = next(results)
 
 
-def _train_members(data: TrainingData, recipe: Recipe, learners: list[Learner]) -> None:
+def _train_members(learners: list[Learner]) -> None:
     """Train the members of resampled pools, each starting near its refit."""
     jobs = []
     for learner in learners:
-        for theta, seed in zip(recipe.thetas, learner.seeds[3:], strict=True):
+        for theta, seed in zip(learner.recipe.thetas, learner.seeds[3:], strict=True):
             job = delayed(fit_member)(
                 learner.estimator,
                 learner.rows,
                 learner.y,
-                data.positive,
+                learner.data.positive,
                 theta,
                 weights=learner.weights,
                 seed=seed,
                 near=learner.refitted,
             )
             jobs.append(job)
-    members = iter(_run(data, recipe, jobs))
+    members = iter(_run(learners, jobs))
     for learner in learners:
-        learner.members = [next(members) for _ in recipe.thetas]
+        learner.members = [next(members) for _ in learner.recipe.thetas]
 
 
-def _run(data: TrainingData, recipe: Recipe, jobs: list[Any]) -> list[Any]:
-    """Run jobs of trainings side by side, and return their results in order."""
+def _run(learners: list[Learner], jobs: list[Any]) -> list[Any]:
+    """Run the jobs of learners side by side, and return their results in order."""
     if not jobs:
         return []
+    first = learners[0]
     # Logistic regression on many rows trains in long calls without Python's lock, and
     # threads share X as it is. Other learners train in processes.
-    # The first argument of every job is its learner.
-    linear = takes_repetitions(jobs[0][1][0])
-    prefer = "threads" if linear and len(data.y) >= _MANY_ROWS else None
-    parallel = Parallel(recipe.n_jobs, return_as="generator", prefer=prefer)
+    linear = takes_repetitions(first.estimator)
+    prefer = "threads" if linear and len(first.data.y) >= _MANY_ROWS else None
+    parallel = Parallel(first.recipe.n_jobs, return_as="generator", prefer=prefer)
     with blas_in_one_thread() if linear else nullcontext():
         results = parallel(jobs)
-        if recipe.verbose:
+        if first.recipe.verbose:
             results = progress(results, len(jobs), title="training", shown=True)
         return list(results)
 
 
 def _assemble(
-    data: TrainingData,
-    recipe: Recipe,
     group: Group,
     rows: np.ndarray | None,
     learner: Learner,
@@ -591,6 +575,8 @@ def _assemble(
     borrowed: Borrowed | None,
 ) -> GroupModel:
     """Make the model of one of the groups that a learner serves."""
+    data = learner.data
+    recipe = learner.recipe
     prevalence = None
     if borrowed is not None:
         tested = borrowed.tested
@@ -600,11 +586,7 @@ def _assemble(
     if prevalence is not None:
         # The sizes of borrowed histograms are what they are worth.
         quantifier.prevalence_ = prevalence
-    models = (
-        [learner.refitted] if learner.refit else [fold[0] for fold in learner.folds]
-    )
-    if recipe.prefit:
-        models = [recipe.estimator]
+    models = learner.scoring_models
     group_code = None
     if learner.codes is not None:
         code = learner.groups.index(group)
@@ -665,13 +647,13 @@ def _count_scores(
     # Both classes get the same edges, and so does every batch: that is what makes
     # histograms comparable and lets evidence add up.
     edges = edges_for(*scores, positive_weights=weights[0], negative_weights=weights[1])
-    positives, negatives = (
-        ScoreHistogram.of(
+    histograms = []
+    for of_class, class_weights in zip(scores, weights, strict=True):
+        histogram = ScoreHistogram.of(
             of_class, edges, weights=class_weights, keep_rows=recipe.keeps_rows
         )
-        for of_class, class_weights in zip(scores, weights, strict=True)
-    )
-    return positives, negatives
+        histograms.append(histogram)
+    return histograms[0], histograms[1]
 
 
 def _fit_quantifier(
