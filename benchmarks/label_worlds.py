@@ -17,8 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
 from cape._histogram import ONE, ScoreHistogram, round_scores
-from cape._labelled import LabelledSample
-from cape._labelled._sample import predictions
+from cape._labelled._sample import LabelledSample, predictions
 
 SHIFTS = ("prior shift", "covariate shift", "concept drift", "label noise")
 

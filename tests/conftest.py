@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from cape import CapeClassifier, Estimate, GroupAdaptation
 from cape._adaptation import warn_if_doubtful as _adaptation_warnings
-from cape._drift import GroupDrift
+from cape._drift._find import GroupDrift
 from cape._drift._mixture import MixtureFit
-from cape._labelled import LabelFindings
+from cape._labelled._use import LabelFindings
 from cape.datasets import make_synthetic
 
 # Entries of the golden answers are imported by test_golden alone.

@@ -12,12 +12,13 @@ from typing import Any
 import pandas as pd
 
 from cape import _plot
-from cape._drift import GroupDrift, Posterior
+from cape._drift._find import GroupDrift
 from cape._drift._mixture import holm
+from cape._drift._posterior import Posterior
 from cape._estimate import Estimate
 from cape._groups import Group, GroupResult, group_to_json, groups_from_json
 from cape._json_fields import Fields, read_format, strict_json
-from cape._labelled import LabelFindings
+from cape._labelled._use import LabelFindings
 from cape._notebook import InNotebook
 from cape._wording import _results as words
 from cape._wording._numbers import level_text

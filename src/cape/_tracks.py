@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cape._drift import mixture_cuts
+from cape._drift._mixture import mixture_cuts
 from cape._estimate import Estimate
 from cape._group_model import GroupModel
 from cape._sequential import (

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cape._drift import GroupDrift, find_drift
+from cape._drift._find import GroupDrift, find_drift
 from cape._drift._mixture import count_agreements
 from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape._group_model import GroupModel

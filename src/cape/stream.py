@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from cape._adaptation import Adaptation
-from cape._drift import GroupDrift
+from cape._drift._find import GroupDrift
 from cape._evidence import PLAIN, Evidence
 from cape._group_model import GroupModel
 from cape._groups import Group, group_from_json, group_to_json, sorted_groups

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape._columns import ColumnCells, TableCells
-from cape._drift import ColumnDrift
-from cape._drift._columns import ColumnFit, ColumnInBatch, find_faults, fit_columns
+from cape._drift._find import ColumnDrift, find_faults
+from cape._drift._mixture import ColumnFit, fit_columns
 
 SHARES_OF_POSITIVES = np.array([0, 0, 0.01, 0.1, 0.2, 0.3, 0.3, 0.09])
 SHARES_OF_NEGATIVES = np.array([0, 0, 0.09, 0.3, 0.3, 0.2, 0.1, 0.01])
@@ -187,7 +187,8 @@ def find_fault(cells, positives, negatives, batch, rows, prevalence=0.5):
     """Find the fault of one column of one group, and the factor of its unit."""
     shares = np.array([positives, negatives, batch])[:, None, None]
     size = np.array([[rows]])
-    faults, factors = find_faults([cells], shares, size, np.array([[prevalence]]))
+    expected = prevalence * shares[0] + (1 - prevalence) * shares[1]
+    faults, factors = find_faults([cells], shares, size, expected)
     return faults.item(), factors.item()
 
 
@@ -277,10 +278,14 @@ def words(name, values, effect=0.5):
     shares = (trained, trained, counts / counts.sum())
     fault, factor = find_fault(cells, *shares, len(values))
     drift = ColumnDrift(
-        ColumnInBatch(cells, *shares, len(values), 0.5, factor),
-        ColumnFit(effect=effect),
-        fault,
-        counted.unseen.get(place, {}),
+        cells=cells,
+        batch=shares[2],
+        expected=trained,
+        rows=len(values),
+        fit=ColumnFit(effect=effect),
+        fault=fault,
+        unit_factor=factor,
+        unseen=counted.unseen.get(place, {}),
     )
     return f"`{drift.name}`: {drift.what_happened}"
 

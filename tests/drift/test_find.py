@@ -12,25 +12,17 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import AdaptationWarning, CapeClassifier, Estimate, examine
 from cape._columns import ColumnCells
-from cape._drift import (
-    ColumnDrift,
-    GroupDrift,
-    judge,
-    variance_between,
-)
-from cape._drift._columns import ColumnFit, ColumnInBatch
-from cape._drift._mixture import MixtureFit
+from cape._drift._find import ColumnDrift, GroupDrift, judge, variance_between
+from cape._drift._mixture import ColumnFit, MixtureFit
 
 NO_SHARES = np.zeros(2)
-COLUMN = ColumnInBatch(
-    ColumnCells("x", "empty"), NO_SHARES, NO_SHARES, NO_SHARES, 100, 0.5
-)
 
 
 def found(p=1.0, spread=0.0, effect=0.0, fault=""):
     """Return drift with one column and tested scores."""
     fit = ColumnFit(statistic=1.0, df=3, p_value=p, effect=effect)
-    column = ColumnDrift(COLUMN, fit, fault, {}, p_adjusted=p)
+    cells = ColumnCells("x", "empty")
+    column = ColumnDrift(cells, NO_SHARES, NO_SHARES, 100, fit, fault, p_adjusted=p)
     score = MixtureFit(0.5, 1.0, 3, 1.0, 0.0)
     return GroupDrift(score, (column,), spread)
 

@@ -10,17 +10,13 @@ from scipy.special import expit, ndtri
 from sklearn.utils import Bunch
 
 from cape import Estimate, ScoreHistogram
-from cape._labelled import (
+from cape._labelled._draw import RowDraw, Strata, labels_for_width, share_out, stratify
+from cape._labelled._sample import (
     LabelledSample,
-    RowDraw,
-    Strata,
-    labels_for_width,
+    estimate_with_labels,
     predictions,
     returned_p_value,
-    share_out,
-    stratify,
 )
-from cape._labelled._sample import estimate_with_labels
 from cape.quantify import edges_for, round_scores
 
 GROUPS = np.array([0, 1] * 300)

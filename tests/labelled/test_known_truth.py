@@ -14,8 +14,8 @@ import pytest
 from cape import ScoreHistogram
 from cape._evidence import GroupEvidence, LabelledEvidence
 from cape._group_model import ThresholdPool
-from cape._labelled import check_calls, compare_with_labels, corrected_rates
-from cape._labelled._sample import combine, estimate_with_labels
+from cape._labelled._sample import combine, compare_with_labels, estimate_with_labels
+from cape._labelled._use import check_calls, corrected_rates
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from label_worlds import SHIFTS, Score, draw_from_strata, draw_plainly

@@ -12,22 +12,19 @@ from hypothesis import strategies as st
 from cape import ScoreHistogram
 from cape._columns import ColumnCounts, TableCells
 from cape._evidence import GroupEvidence, LabelledEvidence
-from cape._labelled import (
-    SAMPLE_LEVEL,
+from cape._labelled._sample import (
     LabelledSample,
+    combine,
     compare_with_labels,
-    label_estimate,
+    drawn_p_value,
+    estimate_with_labels,
     labelled_sample,
     predictions,
     proportion_interval,
+    row_weights,
     score_cells,
 )
-from cape._labelled._sample import (
-    combine,
-    drawn_p_value,
-    estimate_with_labels,
-    row_weights,
-)
+from cape._labelled._use import SAMPLE_LEVEL, label_estimate
 from cape.quantify import round_scores
 
 ONE = 2**32  # the unit of rounded scores

@@ -5,18 +5,3 @@ prevalence. Where they do not, the size of their disagreement tells how far the 
 of the scores may be off. The posterior weighs that answer against what was known
 before.
 """
-
-from cape._drift._find import (
-    ColumnDrift,
-    GroupDrift,
-    find_drift,
-    judge,
-    variance_between,
-)
-from cape._drift._mixture import mixture_cuts
-from cape._drift._posterior import (
-    DRIFT_INFLATION,
-    Posterior,
-    find_posterior,
-    mean_score,
-)

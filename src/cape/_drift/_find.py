@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 
-from cape._drift._columns import (
-    ColumnFit,
-    ColumnInBatch,
-    find_faults,
-    fit_columns,
-    what_happened,
-)
-from cape._drift._mixture import MixtureFit, fit_mixture, holm
+from cape._columns import FIRST, FOREIGN, MISSING, ColumnCells
+from cape._drift._mixture import ColumnFit, MixtureFit, fit_columns, fit_mixture, holm
 from cape._estimate import Estimate
 from cape._evidence import GroupEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group
 from cape._limits import LEVEL, WIDEST
-from cape._wording._results import what_happened as words_of_column
+from cape._wording import _results as words
+from cape.quantify._base import mixture
 
 _FADES_IN = 0.05
 """Adjusted p-value below which drift begins to count; at `LEVEL` it counts wholly. An
@@ -40,34 +35,51 @@ _OWN_STEPS = 3
 """Steps to the prevalence that a column speaks for."""
 
 
+_WORTH_NAMING = 0.02
+"""Share of the rows from which on missing and unseen values are spoken of."""
+
+_ROWS_OF_A_NAME = 30
+"""Rows of a value never seen in training before it is named: single people are not."""
+
+
 @dataclass(frozen=True)
 class ColumnDrift:
     """One column of one group, against training.
 
     Parameters
     ----------
-    column : ColumnInBatch
-        Its shares.
+    cells : ColumnCells
+    batch, expected : ndarray of shape (n_cells,)
+        Shares of the cells in the batch, and those to expect at the prevalence that the
+        scores say.
+    rows : int
+        Rows of the batch.
     fit : ColumnFit
         Its test.
-    fault : str
+    fault : str, default=""
         What is plainly wrong with it; empty if nothing is. See `find_faults`.
-    unseen : mapping from str to int
+    unit_factor : float, default=0.0
+        The factor between units by which the median has moved; 0 if by none.
+    unseen : mapping from str to int, default={}
         Values never seen in training, and their rows.
     p_adjusted : float
         The p-value after Holm's correction for all columns and groups.
     """
 
-    column: ColumnInBatch
+    cells: ColumnCells
+    batch: np.ndarray
+    expected: np.ndarray
+    rows: int
     fit: ColumnFit
-    fault: str
-    unseen: Mapping[str, int]
+    fault: str = ""
+    unit_factor: float = 0.0
+    unseen: Mapping[str, int] = field(default_factory=dict)
     p_adjusted: float = 1.0
 
     @property
     def name(self) -> str:
         """Name of the column."""
-        return self.column.cells.name
+        return self.cells.name
 
     @property
     def moved(self) -> bool:
@@ -77,12 +89,79 @@ class ColumnDrift:
     @property
     def what_happened(self) -> str:
         """What has happened to it, in words."""
-        cells = self.column.cells
-        code, numbers = what_happened(
-            self.column, self.fault, self.fit.effect, self.unseen
-        )
-        form = "date" if cells.kind == "date" else "number"
-        return words_of_column(code, form, numbers)
+        code, numbers = self._find_cause()
+        form = "date" if self.cells.kind == "date" else "number"
+        return words.what_happened(code, form, numbers)
+
+    def _find_cause(self) -> tuple[str, dict[str, Any]]:
+        """Find what has happened to the column that a person can act on.
+
+        The words for the code and the numbers are in `cape._wording._results`.
+        """
+        cells = self.cells
+        batch = self.batch
+        other_units = self.fault == "units"
+        foreign = batch[FOREIGN]
+        if self.fault == "type" or (not other_units and foreign > _WORTH_NAMING):
+            return "type", {"share": foreign, "kind": cells.kind}
+        missing = self._both_shares(MISSING)
+        more_missing = abs(missing["share"] - missing["expected"])
+        least = max(_WORTH_NAMING, self.fit.effect / 2)
+        if not other_units and more_missing > least:
+            return "missing", missing
+        if not cells.is_number:
+            return self._find_level()
+        values = batch[FIRST:]
+        expected_values = self.expected[FIRST:]
+        if 0 in (values.sum(), expected_values.sum()):
+            return "missing", missing
+        if other_units:
+            return "units", {"factor": self.unit_factor, "median": cells.median}
+        # The nine largest values of training lie above its range as well.
+        above = self._both_shares(cells.above)
+        below = self._both_shares(cells.below)
+        more_above = above["share"] - above["expected"]
+        more_below = below["share"] - below["expected"]
+        present = {"present": 1 - batch[MISSING], "rows": self.rows}
+        if more_above > _WORTH_NAMING and more_above > more_below:
+            return "above", {**above, "end": cells.highest, **present}
+        if more_below > _WORTH_NAMING:
+            return "below", {**below, "end": cells.lowest, **present}
+        edges = cells.edges
+        if self.fault == "constant":
+            # Not an outer cell: that would be above or below the range of training.
+            cell = int(np.argmax(values))
+            shares = self._both_shares(FIRST + cell)
+            ends = {"low": edges[cell - 1], "high": edges[cell]}
+            return "constant", {**shares, **ends, **present}
+        # The edge at which batch and training differ most.
+        difference = np.cumsum(values - expected_values)[:-1]
+        place = int(np.argmax(np.abs(difference)))
+        shares = self._both_shares(slice(FIRST, FIRST + place + 1))
+        return "edge", {**shares, "end": edges[place]}
+
+    def _find_level(self) -> tuple[str, dict[str, Any]]:
+        """Find which levels are new, or which one has become more or less frequent."""
+        share = self.batch[self.cells.n_cells - 1]
+        if share - self.cells.unseen_rate > _WORTH_NAMING:
+            names = []
+            for name, rows in sorted(self.unseen.items(), key=lambda item: -item[1]):
+                if rows >= _ROWS_OF_A_NAME:
+                    names.append(name)
+            return "unseen", {"share": share, "names": names}
+        levels = self.cells.levels
+        if len(levels) == 0:
+            return "moved", {"share": self.fit.effect}
+        difference = self.batch - self.expected
+        level = int(np.argmax(np.abs(difference[FIRST : FIRST + len(levels)])))
+        return "level", {**self._both_shares(FIRST + level), "level": levels[level]}
+
+    def _both_shares(self, cells: Any) -> dict[str, Any]:
+        """Return the share of some cells in the batch, which is exact, and expected."""
+        return {
+            "share": self.batch[cells].sum(),
+            "expected": self.expected[cells].sum(),
+        }
 
 
 @dataclass(frozen=True)
@@ -222,7 +301,8 @@ def _test_columns(
     rows = totals[-1]
     rho = _inside([estimates[group] for group in groups])
     prevalences = np.tile(rho[:, None], len(table.columns))
-    faults, unit_factors = find_faults(table.columns, shares, rows, prevalences)
+    expected = mixture(prevalences[..., None], shares[0], shares[1])
+    faults, unit_factors = find_faults(table.columns, shares, rows, expected)
     are_own = np.array([columns.are_own for columns in trained])
     faults[~are_own[:, None] & np.isin(faults, _USUAL_IN_SOME_GROUPS)] = ""
     fits = fit_columns(table.columns, counts, prevalences)
@@ -240,19 +320,21 @@ def _test_columns(
         fits["error"] = np.where(at_fault, np.inf, fits["error"])
     found = {}
     for place, group in enumerate(groups):
-        numbers = zip(*(field[place].tolist() for field in fits.values()), strict=True)
+        numbers = zip(
+            *(values[place].tolist() for values in fits.values()), strict=True
+        )
         drifts = []
         for column, fit in enumerate(numbers):
             cells = table.columns[column]
-            p, n, b = shares[:, place, column, : cells.n_cells]
-            n_rows = int(rows[place, column])
-            factor = float(unit_factors[place, column])
-            in_batch = ColumnInBatch(cells, p, n, b, n_rows, float(rho[place]), factor)
             drift = ColumnDrift(
-                in_batch,
-                ColumnFit(*fit) if are_own[place] else ColumnFit(),
-                str(faults[place, column]),
-                batches[place].unseen.get(column, {}),
+                cells=cells,
+                batch=shares[2, place, column, : cells.n_cells],
+                expected=expected[place, column, : cells.n_cells],
+                rows=int(rows[place, column]),
+                fit=ColumnFit(*fit) if are_own[place] else ColumnFit(),
+                fault=str(faults[place, column]),
+                unit_factor=float(unit_factors[place, column]),
+                unseen=batches[place].unseen.get(column, {}),
             )
             drifts.append(drift)
         found[group] = drifts
@@ -261,6 +343,115 @@ def _test_columns(
 
 def _inside(prevalence: Any) -> np.ndarray:
     return np.clip(prevalence, _NEAREST_TO_PURE, 1 - _NEAREST_TO_PURE)
+
+
+_FEWEST_ROWS = 20
+_MOST = 0.5
+"""Share of the rows from which on a column as a whole is at fault."""
+
+_NATURAL = 0.1
+"""Share of training rows up to which most rows of a batch having it is a fault."""
+
+
+def find_faults(
+    cells: Sequence[ColumnCells],
+    shares: np.ndarray,
+    rows: np.ndarray,
+    expected: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find what is plainly wrong with columns.
+
+    Parameters
+    ----------
+    cells : sequence of ColumnCells
+    shares : ndarray of shape (3, n_groups, n_columns, n_cells)
+        Of the cells, as counts in `fit_columns`.
+    rows : ndarray of shape (n_groups, n_columns)
+        Rows of the batch.
+    expected : ndarray of shape (n_groups, n_columns, n_cells)
+        Shares to expect at the prevalence that the scores say.
+
+    Returns
+    -------
+    faults : ndarray of shape (n_groups, n_columns)
+        "type", "missing", "units", "range", "unseen" or "constant"; empty if nothing is
+        wrong, or if there are fewer than 20 rows.
+    unit_factors : ndarray of shape (n_groups, n_columns)
+        The factor between units by which the median has moved; 0 if by none.
+    """
+    positives, negatives, batch = shares
+    usual = np.maximum(positives, negatives)
+    all_missing = (batch[..., MISSING] == 1) & (usual[..., MISSING] < _MOST)
+    factors = _unit_factors(cells, batch, expected)
+    is_outside = np.zeros(usual.shape[1:], dtype=bool)
+    unseen = np.zeros(rows.shape)
+    for place, column in enumerate(cells):
+        if column.is_number:
+            is_outside[place, column.below] = True
+            is_outside[place, column.above] = True
+        elif column.kind != "empty":
+            in_batch = batch[:, place, column.n_cells - 1]
+            unseen[:, place] = in_batch - column.unseen_rate
+    *trained, outside = (shares * is_outside).sum(axis=-1)
+    natural = np.maximum(*trained)
+    conditions = {
+        "type": batch[..., FOREIGN] > _MOST,
+        "missing": all_missing,
+        "units": factors > 0,
+        "range": (outside > _MOST) & (natural < _NATURAL),
+        "unseen": unseen > _MOST,
+        "constant": _are_constant(shares[..., FIRST:], rows),
+    }
+    faults = np.select(list(conditions.values()), list(conditions), "")
+    return np.where(rows < _FEWEST_ROWS, "", faults), factors
+
+
+def _are_constant(shares: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Tell where all values lie in one cell that is no majority in training."""
+    *of_classes, batch = shares
+    if batch.shape[-1] == 0:
+        return np.zeros(rows.shape, dtype=bool)
+    present = batch.sum(axis=-1)
+    are_alike = (batch.max(axis=-1) == present) & (present * rows >= _FEWEST_ROWS)
+    cell = batch.argmax(axis=-1)[..., None]
+    # Among the values that are not missing: a column of one value and many gaps is as
+    # constant in training.
+    for trained in of_classes:
+        usual = np.take_along_axis(trained, cell, axis=-1)[..., 0]
+        present = trained.sum(axis=-1)
+        are_alike &= (usual < _MOST * present) | (present == 0)
+    return are_alike
+
+
+def _unit_factors(
+    cells: Sequence[ColumnCells], batch: np.ndarray, expected: np.ndarray
+) -> np.ndarray:
+    """Return the factors between units by which medians have moved; 0 if by none."""
+    factors = np.zeros(batch.shape[:-1])
+    windows = []
+    for place, column in enumerate(cells):
+        windows += [(place, *unit) for unit in column.units]
+    # Columns that have no unit have no such edges.
+    if not windows:
+        return factors
+    columns, of_windows, lows, highs = np.array(windows).T
+    places = columns.astype(int), lows.astype(int), highs.astype(int)
+    moved = _medians_within(batch, *places)
+    # A prevalence that puts the median there explains it without other units.
+    moved &= ~_medians_within(expected, *places)
+    groups, found = np.nonzero(moved)
+    factors[groups, places[0][found]] = of_windows[found]
+    return factors
+
+
+def _medians_within(
+    shares: np.ndarray, columns: np.ndarray, lows: np.ndarray, highs: np.ndarray
+) -> np.ndarray:
+    """Tell where the medians of some columns lie between two of their edges."""
+    below_edge = np.cumsum(shares[..., FIRST:], axis=-1)
+    half = below_edge[:, columns, -1] / 2
+    below_low = below_edge[:, columns, lows]
+    return (below_low < half) & (half <= below_edge[:, columns, highs])
 
 
 _SCORE_INFLATION = 4.0

@@ -16,18 +16,14 @@ from cape._adaptation import (
     GroupAdaptation,
     warn_of_faults,
 )
-from cape._drift import GroupDrift, find_drift, find_posterior, judge, mean_score
+from cape._drift._find import GroupDrift, find_drift, judge
+from cape._drift._posterior import find_posterior, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape._labelled import (
-    LabelFindings,
-    check_calls,
-    corrected_rates,
-    use_labels,
-    was_drawn_unequally,
-)
+from cape._labelled._draw import was_drawn_unequally
+from cape._labelled._use import LabelFindings, check_calls, corrected_rates, use_labels
 from cape._learners._scores import Scores
 from cape._limits import FEWEST_ROWS_TO_ADAPT
 from cape._prediction._reading import (

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from cape._drift import variance_between
+from cape._drift._find import variance_between
 from cape._group_model import OwnRows
 from cape._groups import Group
 from cape._histogram import ONE, round_scores

@@ -434,7 +434,7 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     Parameters
     ----------
     code : str
-        What has happened, from `cape._drift._columns.what_happened`.
+        What has happened, from `ColumnDrift.what_happened`.
     form : {"date", "number"}
         How a value of the column is written.
     numbers : mapping

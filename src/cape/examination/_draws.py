@@ -20,7 +20,7 @@ from cape._estimate import Estimate
 from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import GroupModel, MemberRates
 from cape._groups import Group
-from cape._labelled import CheckedCalls, check_calls, label_estimate
+from cape._labelled._use import CheckedCalls, check_calls, label_estimate
 from cape.metrics._rates import FEWEST_ROWS, Confusion
 from cape.rules import CRITERIA, GroupSituation
 from cape.rules._problem import compared_groups

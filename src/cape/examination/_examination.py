@@ -16,7 +16,7 @@ import pandas as pd
 
 from cape import _plot
 from cape._adaptation import Adaptation, warn_if_doubtful
-from cape._drift import find_drift
+from cape._drift._find import find_drift
 from cape._evidence import Evidence
 from cape._group_model import own_auc
 from cape._groups import Group, combined_columns, group_labels

@@ -14,12 +14,12 @@ from scipy.special import ndtri
 
 from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation
-from cape._drift import DRIFT_INFLATION, mean_score
+from cape._drift._posterior import DRIFT_INFLATION, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence
 from cape._group_model import GroupModel
 from cape._groups import Group, GroupResult, group_table
-from cape._labelled import (
+from cape._labelled._draw import (
     LAST_DRAWS,
     NOTHING_DRAWN,
     RowDraw,
@@ -28,11 +28,11 @@ from cape._labelled import (
     enough_labels,
     fewest_within,
     labels_for_width,
-    score_cells,
     share_out,
     stratify,
-    use_labels,
 )
+from cape._labelled._sample import score_cells
+from cape._labelled._use import use_labels
 from cape._limits import ASKED_WIDTH, USEFUL_WIDTH
 from cape._notebook import InNotebook
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch

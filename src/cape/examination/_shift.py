@@ -13,14 +13,15 @@ from scipy.special import ndtr
 
 from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation
-from cape._drift import GroupDrift
+from cape._drift._find import GroupDrift
 from cape._drift._mixture import fit_mixture, holm
 from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group, GroupResult, flat, group_labels
 from cape._histogram import ScoreHistogram
 from cape._json_fields import strict_json
-from cape._labelled import compare_with_labels, label_estimate
+from cape._labelled._sample import compare_with_labels
+from cape._labelled._use import label_estimate
 from cape._limits import LEVEL
 from cape._notebook import InNotebook
 from cape._wording import _examination as words

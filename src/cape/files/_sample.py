@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from cape import _labelled
 from cape._evidence import Evidence
 from cape._groups import Group, combined_columns, unique_names
 from cape._io import check_apart
+from cape._labelled import _draw, _sample, _use
 from cape._limits import ONE_CLASS
 from cape._prediction import adapt
 from cape._tables import (
@@ -83,7 +83,7 @@ class SampledFile:
         total = 0
         for group, drawn in self.drawn.items():
             if drawn:
-                total += max(_labelled.enough_labels(self.rows[group]), drawn)
+                total += max(_draw.enough_labels(self.rows[group]), drawn)
         return total
 
 
@@ -259,7 +259,7 @@ class Draw:
 
 def _draw_rows(
     clf: CapeClassifier, evidence: Evidence, kept: _scan.KeptRows, draw: Draw
-) -> tuple[_labelled.DrawnRows, list[_labelled.Strata]]:
+) -> tuple[_draw.DrawnRows, list[_draw.Strata]]:
     """Draw rows of a file whose scores were kept; return the strata of groups, too.
 
     The rows depend on the file, the model and the draw, and not on the parts in which
@@ -277,8 +277,8 @@ def _draw_rows(
             of_group = cells[codes == code]
             in_cells[group] += np.bincount(of_group, minlength=len(in_cells[group]))
     of_groups = draw.plan.strata(clf, evidence, in_cells)
-    strata = [of_groups.get(group, _labelled.NOTHING_DRAWN) for group in kept.groups]
-    rows = _labelled.RowDraw(strata, draw.seed)
+    strata = [of_groups.get(group, _draw.NOTHING_DRAWN) for group in kept.groups]
+    rows = _draw.RowDraw(strata, draw.seed)
     for codes, cells in _cells(clf, kept):
         rows.add(codes, cells)
     return rows.result(), strata
@@ -296,7 +296,7 @@ def _cells(
         for code, of_group in enumerate(edges):
             is_in_group = codes == code
             scores = records["scores"][is_in_group].T
-            cells[is_in_group] = _labelled.cells_of_rows(of_group, scores)
+            cells[is_in_group] = _draw.cells_of_rows(of_group, scores)
         yield codes, cells
 
 
@@ -420,7 +420,7 @@ class SheetLabels:
             checked = _check_group(drawn, code, strata[code], codes, probabilities)
             if checked.one_class and checked.used:
                 common_label = float(codes[drawn.groups == code].max())
-                p_value = _labelled.one_class_p_value(
+                p_value = _use.one_class_p_value(
                     checked.returned, common_label, label_free[group].estimate.value
                 )
                 if p_value < ONE_CLASS:
@@ -456,9 +456,9 @@ class SheetLabels:
 
 
 def _check_group(
-    drawn: _labelled.DrawnRows,
+    drawn: _draw.DrawnRows,
     code: int,
-    strata: _labelled.Strata,
+    strata: _draw.Strata,
     codes: np.ndarray,
     probabilities: np.ndarray,
 ) -> CheckedGroup:
@@ -472,12 +472,12 @@ def _check_group(
     of_rows = drawn.strata[in_group]
     counts = np.bincount(of_rows[returned], minlength=len(strata.rows))
     probabilities[in_group] = strata.probabilities_of(counts)[of_rows]
-    p_value = _labelled.returned_p_value(drawn.cells[in_group], returned)
+    p_value = _sample.returned_p_value(drawn.cells[in_group], returned)
     return CheckedGroup(
         n_drawn,
         n_returned,
         p_value,
-        used=p_value >= _labelled.SAMPLE_LEVEL,
+        used=p_value >= _use.SAMPLE_LEVEL,
         # Where every row has its label, none was left empty.
         one_class=n_returned < n_drawn and len(set(codes[in_group][returned])) == 1,
     )
