@@ -30,15 +30,15 @@ class BiasTable:
     ----------
     table : NAME
         Instead of an audit with labels: ll144, the selection rates and impact ratios
-        that New York City's Local Law 144 asks for.
+        that New York City's Local Law 144 requires.
     score : COLUMN
         With --table: the column with the score, without a decision.
     unknown : VALUE
-        With --table: a value of a group column that means unknown, as an empty field
-        does. Repeat the option for more values.
+        With --table: a value of a group column that means unknown, like an empty field.
+        Repeat the option for more values.
     min_share : NUMBER
         With --table: categories with a smaller share of the rows get no impact ratio.
-        Default: 0.02, which the rules allow; 0 compares all.
+        Default: 0.02, which the rules allow; 0 compares all categories.
     source : TEXT
         With --table: where the data come from. Default: the file name.
     data_date : TEXT
@@ -175,33 +175,33 @@ def audit(
     are 0 if predictions match the true shares.
 
     --fail-if takes rates of a group ({rates}) and of a pair of groups ({pairs}). The
-    exit code is 1 if a condition is met. Values from fewer than ten rows are named, but
-    not checked.
+    exit code is 1 if a condition is met. Values from fewer than ten rows are not
+    checked; cape names them.
 
-    --table ll144 needs no labels: selection rates and impact ratios of decisions
-    (--prediction) or scores (--score), for each group column and all combined.
-    --fail-if then takes impact_ratio; the law itself has no threshold.
+    --table ll144 needs no labels. It shows selection rates and impact ratios of
+    decisions (--prediction) or scores (--score), for each group column and for all of
+    them combined. --fail-if then takes impact_ratio; the law itself has no threshold.
 
     Parameters
     ----------
     file : FILE
         A table with labels and predictions: {sources}
     label : COLUMN
-        Column with the label. It has two values; if more, see --positive.
+        Column with the label. If it has more than two values, see --positive.
     prediction : COLUMN
-        Column with the prediction, in the values of the label; or with a probability,
-        see --threshold.
+        Column with the prediction: a value of the label (or see --map), or a
+        probability (see --threshold).
     mapping : PREDICTION=LABEL
         Which label a prediction stands for, such as high=yes. Repeat the option for the
         other prediction.
     threshold : NUMBER
-        Predictions are numbers, such as probabilities: above this they are positive.
+        For numeric predictions, such as probabilities: those above it are positive.
     title : TEXT
         Heading of the page. Default: the name of the file.
     author : TEXT
-        Who made the audit, for the page.
+        Who made the audit; shown on the page.
     note : TEXT
-        What readers of the page should know first.
+        What readers should know first; shown on the page.
     """
     source = csv.source(file)
     if bias_table.is_asked_for():

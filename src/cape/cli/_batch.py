@@ -44,12 +44,12 @@ def predict(
     """Adapt to a batch and predict its labels.
 
     The file is read twice, in parts, and may be larger than memory: first to estimate
-    each group's share of positives, then to predict. If the file has labels, estimates
-    and predictions are compared with them. Anything else that changed, such as the
-    units of a column, is named before any number.
+    each group's share of positives, then to predict. If the file has labels, cape
+    compares estimates and predictions with them. It names broken columns before any
+    number.
 
-    --fail-if takes the conditions of cape monitor, such as 'moved>0.2' or do_not_use:
-    the exit code is 1 if one is met. Predictions and report are written anyway.
+    --fail-if takes the conditions of cape monitor, such as 'moved>0.2' or do_not_use.
+    If one is met, the exit code is 1; predictions and report are still written.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def predict(
         and estimated_prevalence (of the group).
     checked : FILE
         A sheet from cape sample with labels filled in, for all rows or some. The labels
-        confirm or refute the estimates and correct them. Only cape_key and the label
+        confirm or refute the estimates, and correct them. Only cape_key and the label
         are read.
     blank_means : LABEL
         With --checked: the label that a blank stands for. Without it, a blank means no
@@ -146,25 +146,26 @@ def evidence(
 ) -> None:
     """Print a SELECT that counts a batch inside its database.
 
-    Its result is all that cape predict --counts and cape monitor --counts need: counts,
-    and no rows. The model must be from cape train --score. Needs the extra: sql.
+    Its result, which holds counts and no rows, is the input of cape predict --counts
+    and cape monitor --counts. The model must be from cape train --score. Needs the
+    extra sql.
 
     Parameters
     ----------
     sql : bool
         Print the statement.
     table : NAME
-        What comes after FROM: a table, a view, or a SELECT in parentheses.
+        What follows FROM: a table, a view, or a SELECT in parentheses.
         Default: batch.
     dialect : NAME
         SQL dialect: duckdb (default), sqlite, postgres, spark, or any other that
         sqlglot knows.
     label : COLUMN
-        Column with the labels of some rows, drawn at random, and NULL in the others.
-        They correct the estimates.
+        Column with the labels of randomly drawn rows, and NULL in the others. The
+        labels correct the estimates.
     group : COLUMN
-        Column with the group, if its name differs from training. Repeat the option for
-        several columns, in the order of training.
+        Column with the group, if it has another name than in training. Repeat the
+        option for several columns, in the order of training.
     """
     if not sql:
         raise ValueError("--sql must be given: a statement is what is printed.")
@@ -190,14 +191,14 @@ def rows_needed(
 ) -> None:
     """Say how many rows a batch needs for intervals of a given width.
 
-    The noise of training does not shrink with the batch, nor does drift: some widths
-    are out of reach for any number of rows. A few labels can reach them. With a file,
-    you also see how many, and cape sample --width draws the rows.
+    A larger batch reduces neither the noise of training nor drift, so no number of rows
+    reaches some widths. A few labels can. With a file, you also see how many labels,
+    and cape sample --width draws the rows.
 
     Parameters
     ----------
     file : FILE
-        A batch, to plan for batches like it, with its drift and labels. {sources}
+        A batch: plan for batches like it, with its drift and labels. {sources}
     width : NUMBER
         Width of the interval, from its low end to its high end. Default: 0.1.
     prevalence : NUMBER
@@ -249,12 +250,13 @@ def sample(
 ) -> None:
     """Draw random rows of a batch, for a person to label.
 
-    A few labels confirm, refute and correct the estimates, whatever has changed. That
-    holds for a random sample only: label the rows that were drawn, and no others. Rows
-    with early outcomes, or that are easy to check, are not a random sample. More rows
-    are drawn where the score says less about the label; cape_probability is the
-    probability that a row is drawn. The order is random, so you can stop early. You may
-    sort the sheet and add or delete columns, but keep cape_key and the label column.
+    A few labels confirm or refute the estimates, and correct them, whatever has
+    changed. This works only for a random sample: label the rows that were drawn, and no
+    others. Rows with early outcomes, or that are easy to check, are not a random
+    sample. cape draws more rows where the score says less about the label;
+    cape_probability is the probability that a row is drawn. The order is random, so you
+    can stop early. You may sort the sheet and add or delete columns, but keep cape_key
+    and the label column.
 
     Parameters
     ----------
@@ -264,14 +266,14 @@ def sample(
         Write the rows to check (.csv): all their columns, cape_row, cape_probability,
         cape_key, and an empty label column to fill in.
     rows : NUMBER
-        How many rows to draw, in all groups together. Default: as many as cape predict
+        Number of rows to draw, in all groups together. Default: as many as cape predict
         asks for, or 100 if it asks for none.
     spread : NAME
-        Divide the rows among the groups: equal (the same number each; default) or
-        proportional (to their rows). A small group is drawn completely.
+        How to divide the rows among the groups: equal (the same number each; default)
+        or proportional (to their rows). A small group is drawn completely.
     width : NUMBER
-        Instead of --rows: as many rows of each group as a 95% interval of this width
-        needs, such as 0.1.
+        Instead of --rows: draw as many rows of each group as a 95% interval of this
+        width takes, such as 0.1.
     seed : NUMBER
         Seed of the draw. Default: 0.
     """
@@ -349,13 +351,13 @@ def monitor(
 
     Files are read one at a time, in parts. --fail-if takes conditions that need no
     labels: moved (how far a group's estimated prevalence is from training; 0 if noise
-    explains it; groups of fewer than ten rows are left out), pd (the bound on PD), pe,
+    explains it; groups of fewer than ten rows are skipped), pd (the bound on PD), pe,
     fpr, fnr and accuracy (expected values), and unexplained (share of rows whose scores
-    no mixture of the classes explains). It also takes an action or a verdict:
-    do_not_use, label, not_adapted; moved_clearly, drifted (more than the share changed,
-    or a column is broken), too_little_known, cannot_tell or fault. The exit code is 1
-    if a condition is met in any batch. If a file cannot be read, it is named, the
-    others are still read, and the exit code is 2.
+    no mixture of the classes explains). It also takes an action (do_not_use, label,
+    not_adapted) or a verdict: moved_clearly, drifted (more than the share changed, or a
+    column is broken), too_little_known, cannot_tell or fault. The exit code is 1 if a
+    condition is met in any batch. If a file cannot be read, cape names it, reads the
+    others, and ends with exit code 2.
 
     Parameters
     ----------

@@ -28,7 +28,8 @@ Seed = Annotated[int, typer.Option(help="Seed of the data and of CAPE.")]
 def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
     """See CAPE at work on the paper's synthetic data.
 
-    Both groups have prevalence 0.5 in training, and 0.2 and 0.8 in the batch.
+    In training, the share of positives is 0.5 in both groups. In the batch it is 0.2
+    and 0.8.
 
     Example: cape demo --out pictures
     """

@@ -34,20 +34,21 @@ Parameters
 model : MODEL
     A model file that cape train wrote.
 key_file : FILE
-    File with the secret that signs model files; unsigned ones are refused. Default: the
-    environment variable CAPE_KEY, if set.
+    File with the secret that signs model files; unsigned files are then rejected.
+    Default: the environment variable CAPE_KEY, if set.
 group : COLUMN
     Column with the group. Repeat the option, or use commas, to combine several columns.
     Without it, all rows are one group.
 positive : LABEL
     The label that counts as positive. Default: the greater number, or the later word in
-    the alphabet. If the label has more than two values, repeat the option: these are
-    positive, the rest negative.
+    the alphabet. If the label has more than two values, repeat the option for each
+    positive one; the rest are negative.
 bins : COLUMN=NUMBERS
-    Cut a group column of numbers into ranges that start at these numbers: Age=18,65
-    gives 'under 18', '18-64' and '65+'. Repeat the option for another column.
+    Cut a numeric group column into ranges that start at these numbers: Age=18,65 gives
+    'under 18', '18-64' and '65+'. Repeat the option for another column.
 missing_labels : NAME
-    Rows without a label: drop (leave them out and say how many; default) or error.
+    What to do with rows without a label: drop (the default; a note says how many) or
+    error.
 force : bool
     Replace files that already exist.
 as_json : bool
@@ -57,8 +58,8 @@ verbose : bool
 level
     Confidence level of the intervals.
 drift : NAME
-    If more than the share of positives changed: cautious (hold the estimate back and
-    widen its interval) or ignore. Default: that of the model.
+    What to do if more than the share of positives changed: cautious (hold the estimate
+    back and widen its interval) or ignore. Default: that of the model.
 rule : NAME
     What to aim at: {rules}. Default: that of the model.
 report : FILE
@@ -67,13 +68,13 @@ fail_if : CONDITION
     Exit with code 1 if this condition is met, such as 'pd>0.1'. Repeat the option for
     more conditions.
 missing_groups : NAME
-    Rows without a group: error, group (they form the group '(missing)'), or drop (left
-    out of estimates, and decided by the classifier of all groups). Default: error; with
-    a model, as in its training.
+    What to do with rows without a group: error, group (they form the group
+    '(missing)'), or drop (estimates leave them out, and the classifier of all groups
+    predicts them). Default: error; with a model, the same as in training.
 dask : ADDRESS
-    Address of a Dask scheduler whose workers do the work.
+    Address of a Dask scheduler; its workers do the work.
 counts : bool
-    FILE holds no rows, but the counts that the SELECT from cape evidence --sql returns.
+    FILE holds the counts that the SELECT from cape evidence --sql returns, not rows.
 """
 
 _SOURCES = (
@@ -217,16 +218,16 @@ class Csv:
     ----------
     separator : CHARACTER
         Character between the fields of a CSV, or the word tab. Default: a comma; with a
-        model, as in its training file.
+        model, the same as in its training file.
     encoding : NAME
-        Encoding of a CSV, such as utf-8 or latin-1. Default: utf-8; with a model, as in
-        its training file.
+        Encoding of a CSV, such as utf-8 or latin-1. Default: utf-8; with a model, the
+        same as in its training file.
     decimal : CHARACTER
-        Decimal mark of a CSV: a period or a comma. Default: a period; with a model, as
-        in its training file.
+        Decimal mark of a CSV: a period or a comma. Default: a period; with a model, the
+        same as in its training file.
     sql : SELECT
         Instead of FILE: one SELECT, with files in quotes, such as "select * from
-        'march/*.parquet' where state = 'NY'". With FILE: a SELECT on that DuckDB
+        'march/*.parquet' where state = 'NY'". With FILE: a SELECT from that DuckDB
         database. Needs the extra sql.
     """
 
@@ -289,7 +290,7 @@ class Costs:
     ----------
     tolerance : NUMBER
         Largest difference between groups that --rule accepts. Default: the smallest
-        that costs next to no accuracy.
+        that costs almost no accuracy.
     cost_fp : NUMBER
         Cost of a false positive, for --rule. Default: 1.
     cost_fn : NUMBER

@@ -24,40 +24,41 @@ class Settings:
     paper : bool
         Use the paper's settings.
     pool
-        How a group gets a classifier for each prevalence: threshold (one model, many
-        thresholds) or resampled (one model for each prevalence). Default:
+        How a group gets a classifier for each prevalence: threshold (one model with
+        many thresholds) or resampled (one model for each prevalence). Default:
         {default[pool]}; with --paper: {paper[pool]}.
     quantifier
         How to estimate prevalences: {quantifiers}. Default: {default[quantifier]}; with
         --paper: {paper[quantifier]}.
     scores
-        Which models score a batch: folds (those of cross-validation), refit (one
-        trained on all rows) or auto (refit where it is sound). Default:
+        Which models score a batch: folds (those of cross-validation), refit (one model
+        trained on all rows) or auto (refit if that is sound). Default:
         {default[scores]}; with --paper: {paper[scores]}.
     cv
-        Folds of the cross-validation. Default: {default[cv]}; with --paper:
+        Number of folds of the cross-validation. Default: {default[cv]}; with --paper:
         {paper[cv]}.
     rule
         What to aim at in later files: {rules}. Default: prevalence; with --score:
         unchanged.
     drift
-        If more than the share of positives changes in a later file: cautious (hold the
-        estimate back and widen its interval) or ignore. Default: {default[drift]}; with
-        --paper: {paper[drift]}.
+        What to do if more than the share of positives changes in a later file: cautious
+        (hold the estimate back and widen its interval) or ignore. Default:
+        {default[drift]}; with --paper: {paper[drift]}.
     small_groups
-        Small groups: borrow (from the other groups), error, or pooled (they get the
-        model of all rows). Default: {default[small_groups]}; with --paper:
+        What to do with small groups: borrow (from the other groups), error, or pooled
+        (use the model of all rows). Default: {default[small_groups]}; with --paper:
         {paper[small_groups]}.
     min_group_size
-        How many rows a group needs to get a model of its own.
+        Number of rows a group needs to get its own model.
     unknown_groups
-        Groups in later files that this file does not have: error or pooled.
+        What to do with groups in later files that this file does not have: error or
+        pooled.
     most
         Train on at most this many rows of each group and label, drawn at random.
     seed
         Random seed: the same seed gives the same model.
     jobs
-        How many models to train at the same time.
+        Number of models to train at the same time.
     """
 
     panel = "CAPE settings"
@@ -127,7 +128,7 @@ def train(
 
     The model learns from all columns except the label, the groups and those you drop:
     numbers, text, categories and dates; values may be missing. Drop columns that hold
-    the answer or were filled in after it was known: notes name suspicious ones, and
+    the answer or were filled in after it was known. Notes name suspicious columns, and
     --drop-suspicious drops them.
 
     Parameters
@@ -135,26 +136,26 @@ def train(
     file : FILE
         A labelled table: {sources}
     label : COLUMN
-        Column with the label. It has two values, or --positive says which of them are
-        positive.
+        Column with the label. If it has more than two values, --positive says which
+        ones are positive.
     out : FILE
         The model file to write.
     drop : COLUMN
-        Column not to learn from. Repeat the option to drop several.
+        Column to leave out. Repeat the option to drop several.
     drop_suspicious : bool
-        Do not learn from columns that will fail in later files (dates, identifiers, row
+        Leave out columns that will fail in later files (dates, identifiers, row
         numbers) or that give the answer away. Without it, a note names them.
     learner
-        What to train: {learners} (auto: the mean of a few learners, or the best by
+        What to train: {learners} (auto: the mean of a few learners, or the best one by
         cross-validation). Default: auto; with --paper: boosting.
     score : COLUMN
-        Column with the scores of a model you already have. Nothing is trained; FILE
+        Column with the scores of a model you already have. Nothing is trained. FILE
         must hold labelled rows that your model was not trained on.
     decision : COLUMN
         Column with the decisions that were made with these scores.
     positive_decision : VALUE
-        The decision that predicts a positive, if it is neither the positive label nor
-        1, true or yes.
+        The decision that counts as positive, if it is not the positive label, 1, true
+        or yes.
     """
     source = csv.source(file)
     groups = options.group_columns(source, csv.dialect(), group)

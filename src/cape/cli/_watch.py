@@ -44,35 +44,34 @@ def watch(
 ) -> None:
     """Look at new rows, as often as you like, with few false alarms.
 
-    Every look counts its rows once and asks the same questions of all rows so far. The
-    chance of any false alarm, ever, over all looks, groups and questions, is about 5%.
-    The exit code is 1 while an alarm is active. Run it on a schedule; use cape monitor
-    to look back over batches. The model needs a labelled table that it was not trained
-    on: cape train --score, or a prefit model.
+    Every look counts its rows once and asks the same questions about all rows so far.
+    The chance that it ever raises a false alarm, over all looks, groups and questions,
+    is about 5%. The exit code is 1 while an alarm is active. Run it on a schedule; use
+    cape monitor to look back over batches. The reference must be labelled rows that the
+    model was not trained on: use cape train --score, or a prefit model.
 
     Parameters
     ----------
     file : FILE
         Rows that no look has seen yet: {sources}
     state : FILE
-        Where the watch keeps its counts (.json); made by the first look.
+        Where the watch keeps its counts (.json). The first look creates it.
     ask : QUESTION
-        A question, at the first look: moved>0.05, changed, broken, parity>0.1, and with
-        labels fpr_gap>0.1, fnr_gap>0.1, pd>0.05. May be given several times. Default:
-        moved>0.05, broken and parity>0.1.
+        A question, chosen at the first look: moved>0.05, changed, broken, parity>0.1,
+        and with labels fpr_gap>0.1, fnr_gap>0.1, pd>0.05. Repeat the option for more
+        questions. Default: moved>0.05, broken and parity>0.1.
     name : NAME
         Name of the look, such as its date. Default: that of the file.
     fail_if : QUESTION
         Exit with code 1 only while an alarm for this question is active, such as moved.
-        May be given several times. Default: any alarm.
+        Repeat the option for more questions. Default: any alarm.
     acknowledge : ALARM
-        Clear an alarm that you have noted: question:group, such as moved:a, or
-        parity:a,b.
+        Clear this alarm: question:group, such as moved:a or parity:a,b.
     reference : NUMBER
-        With --acknowledge: the share of positives that moved compares with from now on.
-        Default: the share now.
+        With --acknowledge: the share of positives that the question moved compares with
+        from now on. Default: the current estimate.
     metrics : FILE
-        Write the look as text for Prometheus's textfile collector (.prom).
+        Write the look for the textfile collector of Prometheus (.prom).
     """
     source = csv.source(file, needed=acknowledge is None)
     output.check([model] if source is None else [model, source])
