@@ -51,7 +51,7 @@ class AdaptationWarning(UserWarning):
 
     With labels: they refute the label-free estimate, or cannot be used.
 
-    Silence it if you look at the examination anyway.
+    Silence it if you read the examination anyway.
 
     Examples
     --------
@@ -64,45 +64,44 @@ class AdaptationWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class GroupAdaptation:
-    """What CAPE estimated and picked for one group.
+    """What CAPE estimated and chose for one group.
 
     Parameters
     ----------
     rows : int
         Rows of the group in the batch.
     training_prevalence : float
-        Share of positives in training; NaN in a group of fewer than ten training rows,
-        whose labels it would tell.
+        Share of positives in training; NaN for fewer than ten training rows, whose
+        labels it would reveal.
     estimate : Estimate
         Prevalence of the batch.
     without_labels : Estimate
         The same without labels; equal to the estimate if no label was used.
     quantifier_estimate : Estimate
-        What the quantifier says: right if only the prevalence changed.
+        The quantifier's answer; right if only the prevalence changed.
     mean_score : float
-        The share of positives that rows with these scores had in training: right if
+        The share of positives that rows with these scores had in training; right if
         P(y | x) has not changed.
     drift : float
-        What else has moved: the standard deviation between the prevalences that single
-        columns and the scores speak for, beyond noise. NaN if nobody looked.
+        Any other change: the standard deviation between the prevalences that single
+        columns and the scores suggest, beyond noise. NaN if it was not tested.
     held_back : float
-        How far the estimate rests on what was known before the scores were looked at:
-        the part of the variance of the quantifier's answer that it takes away. 0 is not
-        at all, 1 is wholly.
+        How far the estimate rests on what was known before: the part of the variance of
+        the quantifier's answer that this removes. 0 is not at all, 1 is completely.
     borrowed : float
-        How much of what is known comes from other groups: the part of the variance that
-        their training rows, and the shift that they tell, take away.
+        How much of the estimate comes from other groups: the part of the variance that
+        their training rows and their shift remove.
     verdict : {"consistent", "some_drift", "drifted", "too_little_known", \
 "cannot_tell", "not_tested"}
-        What is known of the group: whether scores and columns speak against a prior
-        shift, and whether they say enough to decide by.
+        Whether scores and columns contradict a prior shift, and whether they say enough
+        to decide by.
     labels : LabelFindings
-        What labels of some rows say: how many ``rows`` have one, their ``estimate``,
-        their ``verdict`` on the estimate without labels, and its ``p_value``.
+        What labels of some rows say: the number of ``rows`` with a label, their
+        ``estimate``, their ``verdict`` on the label-free estimate, and its ``p_value``.
     classifier : int
         Index of the picked classifier in the pool of the group.
     made_for : float
-        Prevalence for which that classifier was made, theta in the paper; NaN where it
+        Prevalence for which that classifier was made, theta in the paper; NaN if it
         stands for decisions as they were made (`cape.Scores`).
     predicted_prevalence : float
         Share of the group's rows that it predicts positive.
@@ -174,10 +173,10 @@ class GroupAdaptation:
 
 @dataclass(frozen=True)
 class Adaptation(InNotebook, GroupResult):
-    """What CAPE estimated in a batch and picked for it, group by group.
+    """What CAPE estimated and chose for a batch, group by group.
 
     Given an adaptation, each row is predicted on its own. It is small, can be saved as
-    JSON, and is all that a predicting process needs.
+    JSON, and is all that a process needs to predict rows.
 
     Parameters
     ----------
@@ -190,15 +189,14 @@ class Adaptation(InNotebook, GroupResult):
     drift : {"cautious", "ignore"}, default="cautious"
         Whether other changes hold the estimates back.
     rule : mapping, default={"name": "prevalence"}
-        The rule that picked the members, its name
-        and its parameters.
+        Name and parameters of the rule that picked the members.
     notes : tuple of str, default=()
-        What the rule says about its choice, such as a bound that it misses.
+        Notes of the rule on its choice, such as a bound that it misses.
     drifts : mapping from group to GroupDrift, default={}
-        What the tests of scores and columns found. Neither JSON nor a pickle keeps it;
-        empty if nobody looked.
+        What the tests of scores and columns found. Empty if they were not run. Neither
+        JSON nor a pickle keeps it.
     situations : mapping from group to GroupSituation, default={}
-        What the rule saw. Neither JSON nor a pickle keeps it.
+        What the rule was given. Neither JSON nor a pickle keeps it.
     posterior : Posterior or None, default=None
         What is known about the prevalences of all groups; None if drift is
         ignored. Neither JSON nor a pickle keeps it.

@@ -53,11 +53,11 @@ class Estimate(NamedTuple):
         return self.width / (2 * float(ndtri((1 + level) / 2)))
 
     def is_above(self, bound: float) -> bool:
-        """Return whether the whole interval lies above a bound."""
+        """Return whether the whole interval is above a bound."""
         return self.low > bound
 
     def is_below(self, bound: float) -> bool:
-        """Return whether the whole interval lies below a bound."""
+        """Return whether the whole interval is below a bound."""
         return self.high < bound
 
     def to_json(self) -> dict[str, float | None]:

@@ -235,7 +235,7 @@ class Evidence(InNotebook):
     fingerprint : str
         Hash of the model that made it; other models reject it.
     groups : mapping from group to GroupEvidence
-        Groups without rows do not occur.
+        Groups without rows are left out.
 
     Examples
     --------
@@ -300,7 +300,7 @@ class Evidence(InNotebook):
     def to_json(self) -> str:
         """Return the evidence as JSON text: only counts, no rows.
 
-        For each text column it has up to 20 values that training did not have.
+        For each text column, it lists up to 20 values that training did not have.
         """
         groups = []
         for group, part in self.groups.items():

@@ -33,8 +33,8 @@ def round_scores(scores: Any) -> np.ndarray:
     """Round scores to whole multiples of 2^-32.
 
     Every score is rounded once, and the integer is used everywhere: in sums, cells, cut
-    points and predictions. Results then do not depend on the order of rows or on how
-    they are cut into parts, although the last bits of a score may.
+    points and predictions. So results do not depend on the order of rows or on how they
+    are split into parts, although the last bits of a score may.
 
     Parameters
     ----------
@@ -371,9 +371,9 @@ def edges_for(
 ) -> np.ndarray:
     """Choose the edges of the histograms of a group from its training scores.
 
-    Half of the cuts are quantiles of the positives, half are quantiles of the
-    negatives. To them come the borders of the bins that `cape.quantify.HDy` and
-    `cape.quantify.DyS` use, and 1/2.
+    Half of the cuts are quantiles of the positives, and half are quantiles of the
+    negatives. The borders of the bins of `cape.quantify.HDy` and `cape.quantify.DyS`,
+    and 1/2, are added.
 
     Parameters
     ----------

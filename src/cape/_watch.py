@@ -43,31 +43,31 @@ _ROWS_OF_A_BLOCK = 20
 
 
 class Watch(InNotebook):
-    """Follow a model in use: ask the same questions of every new batch.
+    """Watch a model in use: ask the same questions about every new batch.
 
-    Ask as often as you like. The chance of any false alarm, ever, over all looks,
-    groups and questions, is about ``alpha`` at most. It is exact for decisions and
-    labels, and asymptotic for shares and fit.
+    Look as often as you like. The chance that it ever raises a false alarm, over all
+    looks, groups and questions, is at most about ``alpha``. The bound is exact for
+    decisions and labels, and asymptotic for shares and fit.
 
     Parameters
     ----------
     clf : CapeClassifier
-        Fitted. The promise needs one score a row, and a labelled table that the model
-        was not trained on: `Scores`, ``cv="prefit"``, or one split. With folds a
-        warning says that nothing can be promised.
+        Fitted. The guarantee needs one score per row, and a labelled table that the
+        model was not trained on: `Scores`, ``cv="prefit"``, or one split. With folds, a
+        warning says that nothing is guaranteed.
     questions : sequence of str, default=("moved>0.05", "broken")
         "moved>0.05": is the share of positives of a group more than 0.05 from that of
-        training? "changed": did it change, from training or on the way? "broken": do
-        the scores no longer fit any share? "parity>0.1": do two groups differ by more
-        than 0.1 in how often they are decided as positive? With labels, "fpr_gap>0.1"
-        and "fnr_gap>0.1" ask the same of error rates, and "pd>0.05" whether predicted
-        and true share of a group differ by more than 0.05.
+        training? "changed": did it change, since training or between looks? "broken":
+        do the scores no longer fit any share? "parity>0.1": do the shares of positive
+        decisions of two groups differ by more than 0.1? With labels, "fpr_gap>0.1" and
+        "fnr_gap>0.1" ask the same about error rates, and "pd>0.05" asks whether the
+        predicted and true shares of a group differ by more than 0.05.
     alpha : float, default=0.05
         Chance of any false alarm.
     adaptation : Adaptation, default=None
-        Decisions that "parity" and the questions of labels are about: those of an
-        adaptation made before the first look. None means decisions as they were made
-        (`Scores`), or as the model was trained.
+        The adaptation, made before the first look, whose decisions "parity" and the
+        questions with labels are about. None means decisions as they were made
+        (`Scores`), or those of the model as trained.
 
     Attributes
     ----------
@@ -82,12 +82,12 @@ class Watch(InNotebook):
 
     Notes
     -----
-    Shares are compared with a finite training table, so that the statistic can wander
-    only so far. Half of alpha is for all rows since the first look, half for changes
-    that come later. Every group and question has its own part of alpha. Rows must be
-    independent: days that scatter by more than chance raise alarms, which a tolerance
-    prevents. What moves scores as a moved share would is not told from one: labels of a
-    hundred rows tell.
+    Shares are compared with a finite training table, which limits how far the statistic
+    can wander. Half of alpha is for all rows since the first look, half for later
+    changes. Every group and question has its own part of alpha. Rows must be
+    independent: if days vary by more than chance, they raise alarms unless there is a
+    tolerance. Other changes can move scores just as a new share would; labels of a
+    hundred rows tell them apart.
 
     Examples
     --------
@@ -334,12 +334,11 @@ class Watch(InNotebook):
     def acknowledge(
         self, question: str, group: Any = None, *, reference: float | None = None
     ) -> None:
-        """Take note of an alarm: it no longer stands.
+        """Acknowledge an alarm: it is no longer active.
 
-        "moved" and "changed" are then asked anew, of rows to come; taking note of one
-        takes note of both. "broken" and the
-        questions of rates are closed for these groups until the model is fitted again,
-        since their answer is known.
+        "moved" and "changed" start again with the next rows; acknowledging one
+        acknowledges both. "broken" and the questions about rates are closed for these
+        groups until the model is fitted again, since their answer is known.
 
         Parameters
         ----------
@@ -348,8 +347,8 @@ class Watch(InNotebook):
         group : value, tuple of values, or list of two groups, default=None
             Whose alarm it is. None is the only alarm of this question.
         reference : float, default=None
-            The share of positives that "moved" compares with from now on; None is what
-            the last look has estimated.
+            The share of positives that "moved" compares with from now on; None is the
+            estimate of the last look.
         """
         found = []
         for alarm in self.alarms:
@@ -385,7 +384,7 @@ class Watch(InNotebook):
 
     @property
     def alarms(self) -> list[dict[str, Any]]:
-        """Alarms that stand: question, groups, look, since and p_value."""
+        """Active alarms: question, groups, look, since and p_value."""
         return [alarm for alarm in self._raised if alarm["acknowledged"] is None]
 
     def table(self) -> pd.DataFrame:
@@ -394,10 +393,10 @@ class Watch(InNotebook):
         Returns
         -------
         DataFrame
-            Since when rows are counted, their number, the share of positives with an
-            interval that holds at all looks together, the share that the last look
-            decided as positive, and for each question whether it raised an alarm: None
-            if the group is not tested.
+            Start and number of the rows counted, the share of positives with an
+            interval that holds at all looks together, the share of positive decisions
+            at the last look, and for each question whether it raised an alarm: None if
+            the group is not tested.
         """
         if not self.looks:
             return group_table(self._groups, [])
@@ -457,7 +456,7 @@ class Watch(InNotebook):
         return "\n".join(words.lines(self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the last look says, as JSON can hold it.
+        """Return the result of the last look as a dict that JSON can hold.
 
         Returns
         -------
@@ -487,7 +486,7 @@ class Watch(InNotebook):
         }
 
     def to_json(self) -> str:
-        """Write the state as JSON text: counts alone, no row."""
+        """Write the state as JSON text: only counts, no rows."""
         alarms = []
         for alarm in self._raised:
             groups = [group_to_json(group) for group in alarm["groups"]]
@@ -510,7 +509,7 @@ class Watch(InNotebook):
 
     @classmethod
     def from_json(cls, clf: CapeClassifier, text: str) -> Watch:
-        """Go on where a watch stopped.
+        """Resume a watch where it stopped.
 
         Parameters
         ----------

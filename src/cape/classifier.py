@@ -69,12 +69,13 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator with ``predict_proba`` or None, default=None
-        The learner, C-ALG in the paper. None is the mean probability of a logistic
-        regression and two small boostings; from 3,000 rows on, the better of that mean
-        and a boosting, by cross-validation on training rows. Above 1,000 columns the
-        boostings read 300 of them. With None, a data frame with text, categories, dates
-        or missing values goes through skrub's encoders first. `cape.Scores` is a
-        model you already have, whose scores are columns of X.
+        The learner, C-ALG in the paper. None averages the probabilities of a logistic
+        regression and two small boosted models; from 3,000 rows on, it is the better of
+        this average and a single boosted model, by cross-validation on training rows.
+        Above 1,000 columns, the boosted models read 300 of them. With None, a data
+        frame with text, categories, dates or missing values goes through skrub's
+        encoders first. `cape.Scores` is a model you already have, whose scores are
+        columns of X.
     quantifier : str or quantifier, default="onestep"
         The quantifier, Q-ALG in the paper: a name of `cape.quantify.QUANTIFIERS`, an
         instance of a subclass of `cape.quantify.Quantifier`, or an aggregative
@@ -88,68 +89,69 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         prevalence of each group is nearest the estimate. None is "prevalence", and
         "unchanged" if the estimator is `cape.Scores`. It can be set after `fit`.
     drift : {"cautious", "ignore"}, default="cautious"
-        What to do where more than the prevalence changed, or where scores say little.
-        "cautious" counts the columns of training rows and batches, and weighs what the
-        scores say against what was known before: the estimate is the mean of a
-        posterior. "ignore" trusts the assumption of a prior shift, as the paper does,
-        and counts no columns.
+        What to do if more than the prevalence changed, or if scores say little.
+        "cautious" counts the columns of training rows and batches, and weighs the
+        evidence of the scores against what was known before: the estimate is the mean
+        of a posterior. "ignore" trusts the assumption of a prior shift, as the paper
+        does, and counts no columns.
     share_estimator : bool or "auto", default="auto"
         Whether one learner is trained for all groups, with the group among its
         features. False trains a learner for each group, as the paper does. "auto"
-        shares, unless a group has 500 rows and its own learner the lower out-of-fold
-        log loss. With ``pool="resampled"`` and ``cv="prefit"``, "auto" is False. In any
-        case every group has its own histograms, quantifier and members.
+        shares one, except that a group of at least 500 rows gets its own learner if
+        that has the lower out-of-fold log loss. With ``pool="resampled"`` and
+        ``cv="prefit"``, "auto" is False. Each group always has its own histograms,
+        quantifier and members.
     prevalences : int or array-like of float in (0, 1), default=10
-        The grid Theta of the resampled pool: the number of bins of equal width whose
-        centres are used, or the values themselves. It does not limit the cuts of the
+        The grid Theta of the resampled pool: the number of bins of equal width, whose
+        centers are used, or the values themselves. It does not limit the cuts of the
         threshold pool.
     cv : int, splitter, iterable of splits, "auto" or "prefit", default="auto"
         Folds for the out-of-fold scores, at most as many as the smaller class has rows.
-        "auto": three folds; five below 1,000 rows; from 20,000 rows on one split, whose
-        model scores and decides. "prefit": the estimator is fitted already and X is a
-        labelled hold-out; needs ``pool="threshold"``. An estimator that was fitted with
-        the group among its columns needs it in X: give the groups as
-        ``sensitive_features`` then, and not by ``group_columns``.
+        "auto": five folds below 1,000 rows, then three; from 20,000 rows on one split,
+        whose model scores and decides. "prefit": the estimator is already fitted, and X
+        holds labelled rows it has not seen; needs ``pool="threshold"``. If the
+        estimator reads the group column, leave it in X and pass the groups as
+        ``sensitive_features``, not by ``group_columns``.
     scores : {"auto", "refit", "folds"}, default="auto"
         Which models score a batch for the quantifier: one model refitted on all rows,
-        or all fold models, whose histograms are pooled. The second follows the
+        or all fold models, whose histograms are pooled. The latter follows the
         distribution of the out-of-fold scores exactly, and with
-        ``pool="threshold"`` the mean of the fold models decides. "auto" is "refit"
-        where that is sound: for linear learners with 100 rows a column, and for
+        ``pool="threshold"`` the mean of the fold models decides. "auto" is "refit" if
+        that is sound: for linear learners with at least 100 rows per column, and for
         resampled pools.
     preprocessing : {"auto", "each", "once"}, default="auto"
         Whether the transformers of a pipeline are fitted in each training, or once on
         the rows of a group. With "once", a batch goes through them once, too. This
-        saves most of the time where transformers cost more than the learner. Use it for
-        transformers that ignore labels; otherwise out-of-fold scores have seen their
-        labels. "auto" is "once" for the encoders that are put in front of the
-        default learner, and "each" for your own pipeline.
+        saves most of the time if transformers cost more than the learner. Use it only
+        for transformers that ignore labels; others would see the labels of the rows
+        that they score. "auto" is "once" for the encoders in front of the default
+        learner, and "each" for your own pipeline.
     group_columns : column, list of columns or None, default=None
         Columns of X (names; integers for arrays) that hold the groups, instead of
         ``sensitive_features``. They are dropped before the estimator sees X.
     min_group_size : int, default=30
-        A group with fewer rows gets no model entirely its own.
+        Groups with fewer rows do not get a model of their own.
     min_class_size : int, default=25
         `fit` warns about groups with fewer rows in a class: their intervals may not
         hold. This does not apply to groups that borrow.
     small_groups : {"borrow", "error", "pooled"}, default="borrow"
-        What to do with groups that are small or have one class only. "borrow" lets them
-        borrow from the other groups, as far as groups are alike; it fades between 300
-        and 1,000 rows, and with ``drift="ignore"`` only groups below ``min_group_size``
-        borrow. One row is enough. "error" raises an error, "pooled" uses the quantifier
-        and pool of all groups together.
+        What to do with groups that are small or have only one class. "borrow" lets them
+        borrow from the other groups, to the extent that groups are alike. Borrowing
+        fades between 300 and 1,000 rows; with ``drift="ignore"`` only groups below
+        ``min_group_size`` borrow. One row is enough. "error" raises an error, "pooled"
+        uses the quantifier and pool of all groups together.
     unknown_groups : {"error", "pooled"}, default="error"
         What to do with groups that were not seen in training: raise an error, or use
         the quantifier and pool of all groups together.
     missing_groups : {"error", "group", "drop"}, default="error"
         What to do with rows without a group value: raise an error that names the first
         of them; make them a group, ``"(missing)"``; or leave them out of training and
-        of estimates, and let the pool of all groups decide them, at the mean of the
+        estimates, and predict them with the pool of all groups, at the mean of the
         estimates.
     random_state : int, RandomState or None, default=None
         The same seed gives the same predictions, whatever ``n_jobs`` is.
     n_jobs : int or None, default=None
-        How many trainings run at the same time.
+        Number of models to train at the same time.
     verbose : int or bool, default=0
         Whether to show a progress bar while training.
 
@@ -281,8 +283,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def paper(cls, **changes):
         """Return the classifier of the paper, unfitted.
 
-        It has histogram boosting, resampled members, SPA, ten folds, a refit, shares
-        nothing between groups, and ignores drift.
+        It uses histogram boosting, resampled members, SPA, ten folds and a refit,
+        shares nothing between groups, and ignores drift.
 
         Parameters
         ----------
@@ -375,7 +377,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def candidates_(self):
-        """The learners that were tried, as a DataFrame, the chosen one marked."""
+        """The learners that were tried, as a DataFrame that marks the chosen one."""
         import pandas as pd
 
         check_is_fitted(self)
@@ -385,8 +387,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict(self, X, *, sensitive_features=None, adaptation=None):
         """Predict labels.
 
-        Without an adaptation this adapts to the batch first (CAPE-D of the paper), and
-        is equal to ``predict(X, adaptation=adapt(X))``. A warning
+        Without an adaptation, this adapts to the batch first (CAPE-D of the paper): it
+        equals ``predict(X, adaptation=adapt(X))``. A warning
         (`cape.AdaptationWarning`) names columns that are clearly not what they were in
         training, unless drift is ignored.
 
@@ -407,7 +409,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.classes_.take(positive)
 
     def predict_proba(self, X, *, sensitive_features=None, adaptation=None):
-        """Predict probabilities of the two classes, by the members `predict` uses.
+        """Predict probabilities of the two classes, with the members `predict` uses.
 
         Parameters
         ----------
@@ -468,7 +470,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def evidence(
         self, X, y=None, *, sensitive_features=None, inclusion_probability=None
     ):
-        """Count what CAPE needs to know about rows; evidence of parts adds up.
+        """Count what CAPE needs to know about rows; the evidence of parts adds up.
 
         Parameters
         ----------
@@ -507,10 +509,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ):
         """Estimate the prevalence of each group and pick its member.
 
-        A warning (`cape.AdaptationWarning`) says when more than the prevalence changed
-        in some group, at the 1 % level over all groups and columns, which columns to
-        look at, when the interval of a prevalence is wider than 0.5, and what the
-        rule says about its choice. Prediction without an adaptation warns only about
+        A warning (`cape.AdaptationWarning`) says if more than the prevalence changed in
+        some group, at the 1% level over all groups and columns, and which columns to
+        look at. It also says if the interval of a prevalence is wider than 0.5, and
+        repeats the notes of the rule. Prediction without an adaptation warns only about
         columns at fault.
 
         A few labels, of rows drawn at random, check the estimate and correct it. With
@@ -522,14 +524,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The batch. Exactly one of ``X`` and ``evidence`` is given.
         y : array-like of shape (n_samples,), default=None
             Labels of some rows, and missing values (None, NaN, NA, null) elsewhere. The
-            labelled rows must be a random sample of each group. Early outcomes are not:
-            where scores or columns show it, the labels are not used, and a warning
-            says so.
+            labelled rows must be a random sample of each group. Early outcomes are not.
+            If scores or columns show that rows are no random sample, their labels are
+            not used, and a warning says so.
         sensitive_features : array-like or table of n_samples rows, default=None
         inclusion_probability : array-like of shape (n_samples,), default=None
             Probability with which each labelled row was drawn, from
-            `cape.examination.rows_to_label`. None means that all rows
-            of a group had the same probability.
+            `cape.examination.rows_to_label`. None means that all rows of a group had
+            the same probability.
         evidence : Evidence, default=None
             Evidence of the batch, from this model.
         level : float in (0, 1), default=0.95
@@ -595,7 +597,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ----------
         group : value, or tuple of values
         groups : Groups, default=None
-            The groups of a batch, to say in an error how many rows are concerned.
+            The groups of a batch, so that an error can say how many rows it concerns.
 
         Returns
         -------

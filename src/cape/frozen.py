@@ -16,10 +16,10 @@ __all__ = ["FrozenCape"]
 class FrozenCape(ClassifierMixin, BaseEstimator):
     """A fitted `CapeClassifier` that no longer adapts.
 
-    `CapeClassifier.predict` adapts to the rows it is given. Tools that change rows to
-    see what happens (partial dependence, permutation importance, SHAP), and services
-    that predict one row at a time, would make it adapt to every question. This
-    estimator always answers with the same adaptation.
+    `CapeClassifier.predict` adapts to the rows it is given. It would adapt anew in
+    every call of a service that predicts one row at a time, or of a tool that changes
+    rows to see what happens (partial dependence, permutation importance, SHAP). This
+    estimator always uses the same adaptation.
 
     Make one with `CapeClassifier.freeze`. Like scikit-learn's ``FrozenEstimator``, its
     `fit` does nothing, and a clone is the estimator itself.

@@ -182,7 +182,7 @@ def adapt(
     level: float = 0.95,
     rule: Any = None,
 ) -> Adaptation:
-    """Adapt a model to all rows of a Dask DataFrame, which is read once.
+    """Adapt a model to all rows of a Dask DataFrame, in one pass.
 
     Parameters
     ----------
@@ -239,8 +239,8 @@ def predict(
     clf : CapeClassifier
         The fitted model.
     ddf : dask.dataframe.DataFrame
-        The rows. Without an adaptation they are read at once, and the scores that
-        members decide by stay on the workers until the predictions are computed.
+        The rows. Without an adaptation they are read immediately, and the scores stay
+        on the workers until the predictions are computed.
     sensitive_features : str, list of str, Dask Series or DataFrame, default=None
         As in `evidence`.
     adaptation : Adaptation, default=None
@@ -272,7 +272,7 @@ def predict_proba(
     sensitive_features: Any = None,
     adaptation: Adaptation | None = None,
 ) -> Any:
-    """Predict probabilities of the rows of a Dask DataFrame, as `predict` does labels.
+    """Predict probabilities of the rows of a Dask DataFrame, like `predict`.
 
     Parameters
     ----------
@@ -305,11 +305,11 @@ def predict_proba(
 def on_workers(
     client: Any, *, ahead: int = 2
 ) -> Callable[..., Iterator[tuple[Any, Any]]]:
-    """Let the workers of a cluster do the parts of a file, in order.
+    """Let the workers of a cluster process the parts of a file, in order.
 
     The file is read here, so it may have any format and be anywhere. Workers hold only
-    the parts they are working on, so memory stays bounded.
-    What all parts need is sent once to each worker.
+    the parts they are working on, so memory stays bounded. Shared data are sent once to
+    each worker.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def query(
     clf : CapeClassifier
         Fitted, with `cape.Scores` as estimator.
     table : str
-        What stands after FROM: the name of a table or view, or a SELECT in brackets. It
+        What follows FROM: the name of a table or view, or a SELECT in parentheses. It
         is read once for the scores and once for each column that the model counts.
     dialect : str, default="duckdb"
         Any dialect of sqlglot. The statement is tested with "duckdb", "sqlite",
@@ -90,8 +90,8 @@ def query(
     Raises
     ------
     ValueError
-        If scores are no column, a name is missing, or the dialect or the table cannot
-        be read.
+        If the model has no score column, if a name is missing, or if the dialect or the
+        table cannot be parsed.
 
     See Also
     --------
@@ -99,12 +99,12 @@ def query(
 
     Notes
     -----
-    Columns must be of the kind that they were of in training, which the statement
-    cannot check. Moments with a time zone are read in the zone of the session: it must
-    be UTC. Whole numbers beyond 2^53 are compared as doubles. In a column that had no
-    value in training, text that reads NaN is missing. SQLite writes numbers with 15
-    digits: in a column that was 0 or 1 in training, a number that differs from an edge
-    of a cell in later digits may be counted in the next cell.
+    Columns must have the type that they had in training, which the statement cannot
+    check. Times with a zone are read in the zone of the session, which must be UTC.
+    Whole numbers beyond 2^53 are compared as doubles. In a column that had no value in
+    training, the text NaN counts as missing. SQLite writes numbers with 15 digits: in a
+    column that was 0 or 1 in training, a number that differs from the edge of a cell
+    only in later digits may be counted in the next cell.
 
     Examples
     --------
@@ -162,8 +162,8 @@ def evidence(clf: Any, counts: Any) -> Evidence:
     Raises
     ------
     ValueError
-        If the result is of another model or not complete, or for what ``clf.evidence``
-        refuses: missing scores or groups, unknown groups, labels and decisions.
+        If the result is from another model or incomplete, or if ``clf.evidence`` would
+        raise: for missing scores or groups, and unknown groups, labels and decisions.
 
     See Also
     --------

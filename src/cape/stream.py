@@ -65,22 +65,21 @@ class RollingCape:
     """Predict a stream: each row is adapted to the last rows of its group.
 
     The row itself is the last of them. A window of one row is CAPE-1 of the paper. A
-    window that holds a whole batch is, at its last row, CAPE-D. Only scores, decisions
-    and one byte for each column are kept, never features, so memory
-    grows with the window only. Counts are exact at every row: they are added and
-    subtracted in place. Drift is checked every ``refresh`` rows of a group. Threads may
-    share a stream: calls wait for each other.
+    window that holds a whole batch is CAPE-D at its last row. Only scores, decisions
+    and one byte for each column are kept, never features, so memory grows only with the
+    window. Counts are exact at every row. Drift is checked every ``refresh`` rows of a
+    group. Threads may share a stream; calls wait for each other.
 
     Parameters
     ----------
     clf : CapeClassifier
-        Fitted. A quantifier that needs the rows themselves (one of QuaPy's) is refused.
+        Fitted. Quantifiers that need the rows themselves (QuaPy's) are rejected.
     window : int or datetime.timedelta
-        How many rows of each group, or how far back in time. Rows that are exactly so
-        old have left the window.
+        Number of rows of each group, or a span of time. Rows that are exactly as old as
+        the span have left the window.
     refresh : int, default=100
-        After how many rows of a group drift is looked at again. Between, the estimate
-        is held back as far as the last look says.
+        Number of rows of a group between two tests for drift. In between, the estimate
+        is held back as far as the last test says.
     rule : str or Rule, default=None
         What to aim at, as in `CapeClassifier.adapt`; None is the choice of the
         classifier. The paper's rule decides each group on its own. Any other rule sees
@@ -150,10 +149,10 @@ class RollingCape:
         sensitive_features : array-like or table of n_samples rows, default=None
             As in ``clf.fit``.
         times : array-like of datetime of shape (n_samples,), default=None
-            When the rows came, never earlier than the rows before. Only for a window of
-            time.
+            Times of the rows, never earlier than those of previous rows. Only for a
+            window of time.
         ids : array-like of int or str of shape (n_samples,), default=None
-            By what `label` can find the rows later; each is in the window once.
+            Keys by which `label` finds the rows later; unique in the window.
 
         Returns
         -------
@@ -193,7 +192,7 @@ class RollingCape:
         ids : array-like of int or str of shape (n_labels,)
             As they were given to `predict`.
         y : array-like of shape (n_labels,)
-            Their labels. A label that was given before is replaced.
+            Their labels. A label given earlier is replaced.
         inclusion_probability : array-like of float of shape (n_labels,), default=None
             Probability with which each row was drawn. None means that rows were drawn
             plainly.
@@ -249,7 +248,7 @@ class RollingCape:
 
     @_one_at_a_time
     def to_json(self) -> str:
-        """Write the state as JSON text: scores of the rows in the window."""
+        """Write the state as JSON text, with the scores of the rows in the window."""
         span: Any = self.window
         if isinstance(self.window, timedelta):
             span = {"seconds": self.window.total_seconds()}
@@ -280,8 +279,8 @@ class RollingCape:
         text : str
             Written by its `to_json`.
         rule : str or Rule, default=None
-            None is the rule of that stream. A rule of your own, of which JSON has the
-            name alone, has to be given unless it is that of the classifier.
+            None is the rule of that stream. JSON holds only the name of a rule of your
+            own, so pass such a rule unless it is that of the classifier.
 
         Returns
         -------

@@ -20,25 +20,25 @@ _CLEARLY = 4
 
 
 class Scores(ClassifierMixin, BaseEstimator):
-    """The model you have: its scores and decisions are columns of X.
+    """The model you have, whose scores and decisions are columns of X.
 
-    It takes the place of a learner, and nothing is trained. `CapeClassifier.fit` then
-    takes a labelled reference table that the model was not trained on, and counts
-    scores, decisions and columns. Its rule is "unchanged": the decisions stay as they
-    were made, and `cape.examine` says what to expect of them.
+    It replaces the learner, so nothing is trained. `CapeClassifier.fit` then takes a
+    labelled reference table that the model was not trained on, and counts scores,
+    decisions and columns. The rule is "unchanged": the decisions stay as they were
+    made, and `cape.examine` says what to expect of them.
 
     Parameters
     ----------
     score : str or int
-        Column of X with the score: a number that is higher where a positive is more
-        likely. It need not be a probability.
+        Column of X with the score: a number that is higher for rows more likely to be
+        positive. It need not be a probability.
     decision : str, int or None, default=None
-        Column of X with the decision that was made, of two values. None means that
-        decisions are not known: "unchanged" then calls the highest scores positive, as
-        many as there are positives in the reference table.
+        Column of X with the decision that was made; it has two values. None means that
+        decisions are not known: "unchanged" then predicts the highest scores positive,
+        as many as there are positives in the reference table.
     positive : value or None, default=None
-        The decision that predicts a positive. None is the positive label if decisions
-        have the values of the labels, and the greater of the two values otherwise (1,
+        The decision that counts as positive. None is the positive label if decisions
+        have the values of the labels, and otherwise the greater of the two values (1,
         True, "yes").
 
     Attributes
@@ -58,9 +58,9 @@ class Scores(ClassifierMixin, BaseEstimator):
     Notes
     -----
     A score s outside [0, 1] becomes (1 + z / (1 + abs(z))) / 2 with z = (s - centre) /
-    width. The map keeps the order of scores, has room for scores beyond those of the
-    reference table, and needs nothing but the four operations, so that a database
-    computes it to the last bit.
+    width. The map keeps the order of scores and has room for scores beyond those of the
+    reference table. It uses only the four basic operations, so that a database computes
+    it to the last bit.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Scores(ClassifierMixin, BaseEstimator):
         return [name for name in (self.score, self.decision) if name is not None]
 
     def fit(self, X, y):
-        """Look at the range of scores and at the values of decisions.
+        """Learn the range of the scores and the values of the decisions.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class Scores(ClassifierMixin, BaseEstimator):
         return np.column_stack([1 - scores, scores])
 
     def decided(self, X):
-        """Return which rows were decided positive.
+        """Return which rows have a positive decision.
 
         Parameters
         ----------

@@ -81,13 +81,13 @@ def fetch_compas(
         "train" are the people screened in 2013, "test" those screened in 2014.
     features : {"narrow", "wide"}, default="narrow"
         The paper does not list its features. "narrow" are the 7 that most people use:
-        age, sex, counts of offences and the degree of the charge. "wide" adds the
-        days between arrest or offence and screening, and a column of 0 and 1 for each
-        of the 40 commonest charges of 2013. See the notes.
+        age, sex, counts of offenses and the degree of the charge. "wide" adds the
+        days between arrest or offense and screening, and a column of 0 and 1 for each
+        of the 40 most common charges of 2013. See the notes.
     group : {"race", "sex", "age"}, default="race"
-        What the groups are. "race" is the paper's, with people of two races. "sex" and
-        "age" (below 25, or from 25) keep people of all races; sex is then no feature of
-        groups by sex.
+        The groups. "race" is the paper's, with people of two races. "sex" and "age"
+        (below 25, or from 25) keep people of all races; with groups by sex, sex is no
+        feature.
     data_home : path, default=None
         Folder of data; None is the environment variable CAPE_DATA or, without it, a
         cache in the home folder.
@@ -108,24 +108,25 @@ def fetch_compas(
 
     Notes
     -----
-    Most of the shift from 2013 to 2014 is made by how ProPublica's file was built. For
-    2,981 of its 3,743 people without a new offence the observation ends on 1 April
+    Most of the shift from 2013 to 2014 comes from the way ProPublica's file was made.
+    For 2,981 of its 3,743 people without a new offense, observation ends on April 1,
     2016, and none of the 3,743 was screened later than two years before that day.
-    People with a new offence are in the file whenever they were screened. So from 1
-    April 2014 on all but 2 of 883 rows are positive (of ``group="race"``); in January
-    to March it is 37 %, and in 2013 42 %. It is a shift of the file, which a method can
-    be tried on. It says nothing of what people did.
+    People with a new offense are in the file whenever they were screened. So from April
+    1, 2014 on, all but 2 of 883 rows are positive (with ``group="race"``). In January
+    to March, 37% are, and in 2013, 42%. It is a shift of the file, good enough to try a
+    method on. It says nothing about what people did.
 
-    The wide set was found by looking at what the paper prints without any test label
-    (SPA's estimates and the predicted prevalences of Max_Acc): with it ours are nearer.
-    It serves to understand the printed numbers, not to judge methods by. In
-    ProPublica's file 233 of the people screened in 2013 have an arrest after the
-    screening (``days_b_screening_arrest`` above 0), and 70 % of them re-offend (42 % of
-    all do): a part of what this column tells was not known at the screening.
+    The wide set was chosen by comparison with the numbers that the paper prints without
+    test labels (SPA's estimates and the predicted prevalences of Max_Acc); it comes
+    nearer to them. Use it to understand the printed numbers, not to judge methods. In
+    ProPublica's file, 233 of the people screened in 2013 have an arrest after the
+    screening (``days_b_screening_arrest`` above 0), and 70% of them re-offend (42% of
+    all do). So part of the information in this column was not known at the screening.
 
     Missing values of ``days_b_screening_arrest`` (180 of 4319 rows of 2013, 41 of 1810
-    rows of 2014) become the median of 2013, as plain learners need. This hides that
-    they are informative: 13 % of the people of 2013 without that value re-offend.
+    rows of 2014) become the median of 2013, because most learners need a value. This
+    hides that they are informative: of the people of 2013 without a value, 13%
+    re-offend.
 
     Examples
     --------

@@ -108,10 +108,10 @@ class Observed:
 
 
 class Examination(InNotebook):
-    """Result of `examine`: what was estimated, tested and expected of one batch.
+    """Result of `examine`: all estimates, tests and expected rates of one batch.
 
-    Each part is computed when it is first asked for, once. All simulated numbers are
-    computed from one set of draws.
+    Each part is computed once, when you first ask for it. All simulated numbers come
+    from one set of draws.
 
     Parameters
     ----------
@@ -131,8 +131,8 @@ class Examination(InNotebook):
     Attributes
     ----------
     action : Action
-        What to do with the predictions, of each group and of all: use them, label some
-        rows first, do not use them, or use them as those of last year's model.
+        What to do with the predictions, for each group and for all: use them, label
+        some rows first, do not use them, or treat them as not adapted.
     moved : PrevalenceMoved
         Whether the prevalences moved.
     prior_shift : PriorShiftTest
@@ -142,8 +142,8 @@ class Examination(InNotebook):
     expected : ExpectedPerformance
         The rates to expect before labels arrive.
     criteria : ExpectedCriteria
-        What to expect of every fairness criterion, and with which probability the
-        bounds of the rule are met.
+        What to expect of every fairness criterion, and how likely the bounds of the
+        rule are to be met.
     labels : LabelChecks or None
         What labels say about the label-free estimates; None if no row has
         a label.
@@ -152,7 +152,7 @@ class Examination(InNotebook):
     observed : Observed or None
         Counts of the rows whose labels are known. Set it when labels arrive.
     provenance : mapping or None
-        Where the batch and the model come from, for the last section of a report.
+        Origin of the batch and the model, for the last section of a report.
 
     Examples
     --------
@@ -302,10 +302,10 @@ class Examination(InNotebook):
         )
 
     def under(self, rule: Any) -> Examination:
-        """Examine the same batch under another rule: what it would decide instead.
+        """Examine the same batch under another rule.
 
-        The estimates are the same. Compare its ``expected`` and ``criteria`` with these
-        to see the price.
+        The estimates are the same. Compare ``expected`` and ``criteria`` to see the
+        price of a rule.
 
         Parameters
         ----------
@@ -348,7 +348,7 @@ class Examination(InNotebook):
         criteria : sequence of str, default=all
             Names in `cape.rules.CRITERIA`.
         cost_fp, cost_fn : float, default=1.0
-            What a false positive and a false negative cost. With both 1, the cost is
+            Costs of a false positive and a false negative. If both are 1, the cost is
             1 - accuracy.
         n_points : int, default=30
             Most points of a curve.
@@ -365,7 +365,7 @@ class Examination(InNotebook):
     ) -> pd.DataFrame:
         """Compute how many rows give an interval no wider than ``width``.
 
-        Drift in this batch widens intervals, and more rows do not remove it.
+        Drift in this batch widens intervals; more rows do not help against it.
 
         Parameters
         ----------
@@ -385,11 +385,10 @@ class Examination(InNotebook):
     def labels_needed(self, width: float) -> pd.DataFrame:
         """Compute how many labels of each group give an interval of a given width.
 
-        The plan is for the prevalence, within the label-free interval, that is nearest
-        1/2: it needs the most labels. Draw the rows with `rows_to_label`.
-        If more than the prevalences changed, the score may say less than it did in
-        training, and the interval comes out wider. Existing labels make no
-        difference.
+        The plan is for the prevalence nearest 1/2 in the label-free interval, which
+        needs the most labels. Draw the rows with `rows_to_label`. If more than the
+        prevalences changed, the score may say less than it did in training, and the
+        interval is wider than planned. Existing labels make no difference.
 
         Parameters
         ----------
@@ -400,9 +399,9 @@ class Examination(InNotebook):
         -------
         DataFrame
             For each group its ``rows``; ``labels``, how many of them to label;
-            ``plain``, how many it would take if rows were drawn plainly and only their
-            labels were used; ``saving``, the share that is saved; and ``prevalence``,
-            the prevalence that the plan was made for.
+            ``plain``, how many it would take with equal probabilities and without
+            predictions; ``saving``, the share saved; and ``prevalence``, the prevalence
+            that the plan is for.
         """
         return plan_labels(self._models, self.evidence, self.adaptation, width)
 
@@ -555,12 +554,12 @@ def examine(
     n_draws: int = 2000,
     random_state: Any = 0,
 ) -> Examination:
-    """Examine a batch: adapt to it, and say everything about it on request.
+    """Examine a batch: adapt to it, test it, and say what to expect.
 
-    The assumption of a prior shift is tested on scores and columns, each group is
-    tested for a move of its prevalence, and the rates to expect are computed. The parts
-    share the estimates of the adaptation. Labels of some rows check the estimates and
-    correct them.
+    The examination tests scores and columns for changes other than a prior shift, tests
+    whether the prevalence of each group has moved, and computes the rates to expect.
+    All parts share the estimates of the adaptation. Labels of some rows check the
+    estimates and correct them.
 
     Parameters
     ----------
@@ -585,9 +584,8 @@ def examine(
         What to do where more than the prevalence changed; None is the choice of the
         classifier.
     labels_decide : bool, default=True
-        Whether labels correct the estimates. False compares them with the estimates and
-        does nothing else: so the batch is predicted as if nobody knew its labels, and
-        it is seen how far that is right.
+        Whether labels correct the estimates. False only compares them: the batch is
+        predicted as if its labels were unknown, so you see how well that works.
     n_draws : int, default=2000
         Simulated batches behind the intervals of what is expected.
     random_state : int, Generator or None, default=0

@@ -74,14 +74,13 @@ class GroupExpected:
 class ExpectedPerformance(InNotebook, GroupResult):
     """The rates to expect of each group, and the PE of each pair.
 
-    Under prior shift the FPR and FNR of a member stay what they were on its unseen
-    training rows, up to noise. How many rows the member predicts positive is known, and
-    the rates are the mean over simulated batches with that many.
-    Labels of some rows, if known, correct the rates, and the intervals then hold
-    whatever has changed.
-    The intervals are for the rates as they will be observed in this batch: they include
-    the noise of the training rates, of the estimated prevalence and of the batch
-    itself; unless drift is ignored, rates may also have moved a little by themselves.
+    Under prior shift, the FPR and FNR of a member stay what they were on its unseen
+    training rows, apart from noise. The number of rows that the member predicts
+    positive is known; the rates are means over simulated batches with that number.
+    Labels of some rows correct the rates, and the intervals then hold whatever has
+    changed. The intervals are for the rates as they will be observed in this batch:
+    they include the noise of the training rates, of the estimated prevalence and of the
+    batch. Unless drift is ignored, they also allow for a small change of the rates.
 
     Parameters
     ----------
@@ -129,9 +128,8 @@ class ExpectedPerformance(InNotebook, GroupResult):
         Returns
         -------
         pair of groups or None
-            None if there is one group only, or if no pair is defined. Groups of fewer
-            than ten rows are left out: one person against another is no comparison of
-            groups.
+            None if there is only one group, or if no pair is defined. Groups of fewer
+            than ten rows are left out.
         """
         compared = {}
         for pair, pe in self.between.items():
@@ -308,10 +306,10 @@ _MOST_PAIRS = 20
 class ExpectedCriteria:
     """What to expect of every fairness criterion, before labels arrive.
 
-    A rule meets its criterion on estimates. The intervals are for what will be
-    observed: they include the noise of the estimated prevalences, of the rates of the
-    members, and of the batch. A choice right at its bound misses it about half the
-    time; the probability says how often it is met.
+    A rule meets its criterion on estimates. The intervals are for the values that will
+    be observed: they include the noise of the estimated prevalences, of the members'
+    rates, and of the batch. A choice right at its bound misses it about half the time;
+    ``probabilities`` says how likely the bound is to be met.
 
     Parameters
     ----------
@@ -320,7 +318,8 @@ class ExpectedCriteria:
         measures it: the expected value over the groups that it is defined for, NaN if
         it is undefined, and the interval of the value as it will be observed.
     bounds : mapping from str to float or None
-        What the rule asked for; None where it asks for as little as a coin would give.
+        The bounds of the rule; None if it asks for the smallest value that costs almost
+        nothing.
     probabilities : mapping from str to float
         Probability that a bound is met in this batch.
     level : float

@@ -71,8 +71,8 @@ class FrontierPoint:
 class Frontier(InNotebook):
     """What meeting a criterion costs in a batch, computed without labels.
 
-    The curve has, for each of many tolerances, the choice of members with the lowest
-    expected cost. The named rules, the paper's among them, are points beside it.
+    For each of many tolerances, the curve shows the choice of members with the lowest
+    expected cost. The named rules, such as the paper's, are points beside it.
 
     Parameters
     ----------
@@ -81,11 +81,11 @@ class Frontier(InNotebook):
     curve : sequence of FrontierPoint
         The best choice for each tolerance, in ascending order of the criterion.
     rules : sequence of FrontierPoint
-        What the named rules choose.
+        The choices of the named rules.
     chosen : FrontierPoint
-        What was chosen for this batch.
+        The choice for this batch.
     cost_fp, cost_fn : float
-        What the two errors cost.
+        Costs of a false positive and a false negative.
     level : float
         Confidence level of the intervals.
 

@@ -371,10 +371,10 @@ def rows_to_label(
     The draw is random, without replacement, and more rows are drawn where the score
     says less about the label. Within a group, rows are cut into six equal strata of
     their score, and a stratum gets labels in proportion to the expected standard
-    deviation of its labels (Neyman's allocation). Groups with
-    fewer than 50 labels are drawn without strata, which gain nothing there.
+    deviation of its labels (Neyman's allocation). Groups with fewer than 50 labels are
+    drawn without strata, which would gain nothing there.
 
-    It needs the score of every row, which an examination does not keep.
+    The draw needs the score of every row, which an examination does not keep.
 
     Parameters
     ----------
@@ -389,14 +389,14 @@ def rows_to_label(
         used. With neither ``n`` nor ``width``, the rows that `Examination.action` asks
         for are drawn, or 100 if it asks for none.
     spread : {"equal", "proportional"}, default="equal"
-        Whether every group gets as many of the ``n`` labels, or as many as fit its
-        share of the rows. A group smaller than its share is labelled completely, and
-        the rest goes to the other groups.
+        Whether every group gets the same number of the ``n`` labels, or a number in
+        proportion to its rows. A group smaller than its share is labelled completely,
+        and the rest goes to the other groups.
     width : float in (0, 1), default=None
-        In place of ``n``: draw as many rows of each group as
-        `Examination.labels_needed` says for a 95 % interval of this width.
+        Instead of ``n``: draw as many rows of each group as
+        `Examination.labels_needed` says for a 95% interval of this width.
     random_state : int, Generator or None, default=0
-        The seed of the draw.
+        Seed of the draw.
 
     Returns
     -------
@@ -466,8 +466,8 @@ class LabelChecks(InNotebook, GroupResult):
     groups : mapping from group to GroupAdaptation
         Their ``estimate`` is the one with labels, even where these did not decide.
     decide : bool
-        Whether the labels corrected the estimates that members were picked for. If not,
-        they were compared with the estimates and did nothing else.
+        Whether the labels corrected the estimates that members were chosen for. If not,
+        they were only compared with the estimates.
     group_columns : sequence of str, default=None
         Columns whose values the groups combine; used in their names.
 

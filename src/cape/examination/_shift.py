@@ -68,9 +68,9 @@ class GroupMoved:
 class PrevalenceMoved(GroupResult):
     """Whether each group's share of positives differs from training.
 
-    The statistic is the one by which the quantifier sees the prevalence (for SPA the
-    mean score). If nothing changed, its means over the batch and over the training rows
-    differ only by noise. Usable labels take the place of the scores.
+    The test uses the statistic of the quantifier (for SPA, the mean score). If nothing
+    changed, its means over the batch and over the training rows differ only by noise.
+    Usable labels replace the scores.
 
     Parameters
     ----------
@@ -386,9 +386,9 @@ class ColumnShift(InNotebook, GroupResult):
     """The columns of a batch that no mixture of the training classes explains.
 
     Under prior shift every column of a group is distributed as in training, positives
-    and negatives mixed at the prevalence of the batch. Columns that are not
-    show what else changed. A shift in the column that the scores depend on most looks
-    like a prior shift; only labels can tell the two apart.
+    and negatives mixed at the prevalence of the batch. Other columns show what else
+    changed. A shift in the column that the scores depend on most looks like a prior
+    shift; only labels can tell the two apart.
 
     Parameters
     ----------

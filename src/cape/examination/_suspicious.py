@@ -122,16 +122,16 @@ def suspicious_columns(
     A model must not learn from these columns:
 
     - row numbers,
-    - columns that tell the answer: one column alone has an AUC above .98, or all rows
-      with one of its values are positive. It was most likely filled in after the answer
-      was known,
+    - columns that give the answer away: the column alone has an AUC above .98, or all
+      rows with one of its values are positive. It was probably filled in after the
+      answer was known,
     - dates, times and recent years, also as text or numbers: those of a later batch
       come after all of training,
     - identifiers: text in which nearly all values are different, and whole numbers that
       were given out once or follow the order of the rows.
 
-    A finding is a suspicion from the values alone. Names of columns are not looked at,
-    and a table without findings may still hold the answer in a combination of columns.
+    A finding is a suspicion, based only on values and not on names of columns. A table
+    without findings may still give the answer away in a combination of columns.
 
     Parameters
     ----------
@@ -140,8 +140,8 @@ def suspicious_columns(
     y : array-like of shape (n_samples,)
         Labels of two classes; the greater is the positive one.
     max_rows : int, default=10000
-        Of a longer table, a random sample of this many rows is looked at, in the order
-        of the table.
+        A longer table is searched in a random sample of this many rows, in the order of
+        the table.
     random_state : int, RandomState or None, default=0
         Seed of the sample, and of the halves in which the AUC of text is computed.
 

@@ -85,15 +85,15 @@ def count_file(
     group : sequence of str, default=()
         Columns that make the groups. Without any, all rows are one group.
     positive : str or sequence of str, optional
-        The positive label; by default the greater of the two. Of a label column with
-        more values, those that count as positive; the rest is negative, and predictions
-        are either such values or say, as those of `predict_file` do, "Pass or
-        Distinction" and "not Pass or Distinction".
+        The positive label; by default the greater of the two. If the label has more
+        values, those that count as positive; the rest are negative. Predictions are
+        then such values or, as from `predict_file`, "Pass or Distinction" and "not Pass
+        or Distinction".
     mapping : mapping from str to str, optional
-        What predictions are called among the labels, such as ``{"high": "yes", "low":
+        The label that each prediction stands for, such as ``{"high": "yes", "low":
         "no"}``.
     threshold : float, optional
-        Predictions are numbers, such as probabilities, and positive above this one.
+        For numeric predictions, such as probabilities: those above it are positive.
     missing_groups : {"error", "group", "drop"}, default="error"
         What to do with rows without a group value: raise an error, make them the group
         ``"(missing)"``, or leave them out. Their number is noted.

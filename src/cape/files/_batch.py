@@ -97,11 +97,11 @@ def predict_file(
     on_rows: _scan.OnRows | None = None,
     each: _scan.Each | None = None,
 ) -> Prediction:
-    """Adapt to a file and predict it, holding only a few parts of it in memory.
+    """Adapt to a file and predict it, with only a few parts of it in memory.
 
-    The file is read twice and each row is scored once. Between the two passes the
-    scores wait in a temporary file beside ``out``: 14 bytes a row with one model a
-    group, and 8 more for each further member of a resampled pool.
+    The file is read twice, and each row is scored once. Between the two passes the
+    scores are kept in a temporary file beside ``out``: 14 bytes per row with one model
+    per group, and 8 more for each further member of a resampled pool.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ def monitor_files(
     on_batch: _scan.OnRows | None = None,
     on_error: Callable[[Exception], None] | None = None,
 ) -> Iterator[MonitoredBatch]:
-    """Read batches one at a time, in parts, and yield what is kept of each.
+    """Read batches one at a time, in parts, and yield a summary of each.
 
     Parameters
     ----------
@@ -401,8 +401,8 @@ def monitor_files(
     on_batch : callable, default=None
         Called when a batch is done.
     on_error : callable, default=None
-        Called with the error of a file that cannot be read, which is then no batch.
-        None raises it.
+        Called with the error of a file that cannot be read; the file is then skipped.
+        None raises the error.
 
     Yields
     ------
@@ -511,8 +511,8 @@ def rows_needed_of_file(
     ----------
     model : TableModel
     path : str, Path or None
-        A batch. What else than the prevalence has moved in it widens intervals, and the
-        labels are counted that give an interval of that width. None expects no drift.
+        A batch. Its drift widens the intervals, and the result says how many labels
+        give an interval of that width. None assumes no drift.
     width : float in (0, 1)
         Width of the interval of the prevalence, from its low end to its high end.
     level : float in (0, 1), default=0.95

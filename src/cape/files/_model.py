@@ -55,7 +55,7 @@ class TableModel:
     def dialect(self) -> Dialect:
         """How the training file was written, if it was a CSV: later files may be, too.
 
-        A comma, UTF-8 and decimal points if the model does not tell.
+        A comma, UTF-8 and decimal points if the model does not say.
         """
         return Dialect(**self.details.get("data", {}).get("dialect", {}))
 
@@ -88,25 +88,25 @@ def save_model(
     Parameters
     ----------
     clf : CapeClassifier
-        Fitted on a data frame: any learner, also one that was fitted before (``cv=
-        "prefit"``).
+        Fitted on a data frame, with any learner, including one that was already fitted
+        (``cv="prefit"``).
     path : str or Path
         The file to write.
     X : DataFrame
-        The rows that it was fitted on, or some of them: they tell what each column
-        holds. Files need columns of these names.
+        The rows that it was fitted on, or some of them: they show what each column
+        holds. Files need columns with these names.
     sensitive_features : Series or DataFrame, default=None
-        The groups of these rows, if `fit` had them apart from X. Its names are those of
-        the group columns in files.
+        The groups of these rows, if `fit` got them separately from X. Its names are
+        those of the group columns in files.
     label : str, default="label"
-        What the label column is called in files that have one.
+        Name of the label column in files that have one.
     key : bytes, str or Path, default=None
         The secret that signs the file, as for `cape.persist.save`.
     overwrite : bool, default=False
         Whether to replace a file that exists.
     trusted : iterable of str, default=()
-        Types of other packages, as for `cape.persist.save`. Commands have to be told to
-        trust them, too, by the environment variable ``CAPE_TRUSTED``.
+        Types of other packages, as for `cape.persist.save`. For the commands, name them
+        in the environment variable ``CAPE_TRUSTED``, too.
 
     Returns
     -------
@@ -115,8 +115,8 @@ def save_model(
     Raises
     ------
     ValueError
-        If a file with these rows would not be read as these rows, for example because
-        of a column of categories, or if the classifier cannot be saved.
+        If a file could not hold these rows without a change, for example because of a
+        column of categories, or if the classifier cannot be saved.
 
     Examples
     --------

@@ -102,7 +102,7 @@ def sample_file(
     on_rows: _scan.OnRows | None = None,
     each: _scan.Each | None = None,
 ) -> SampledFile:
-    """Draw rows of a file to label, and write a sheet that a person can fill in.
+    """Draw rows of a file, and write them to a sheet for a person to label.
 
     The rows are those of `cape.examination.rows_to_label`. The file is read twice, in
     parts. The sheet has all columns of the rows, ``cape_row`` (the first row is 1),
@@ -115,8 +115,7 @@ def sample_file(
     path : str, Path or Query
         The batch.
     out : str or Path
-        The sheet, a CSV. Its rows are in random order, so if you stop early you have
-        checked a sample as well.
+        The sheet, a CSV. Its rows are in random order, so you can stop early.
     n, spread, width
         How many rows to draw, as in `cape.examination.rows_to_label`; the width is
         rounded to four decimals.

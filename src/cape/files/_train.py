@@ -117,8 +117,8 @@ def train_file(
     """Train CAPE on a labelled table and save the model.
 
     The file is read in parts and may be larger than memory. If a group has more than
-    ``most`` rows with a label, a random sample of the group is trained on, which has
-    the prevalence of the file.
+    ``most`` rows with a label, training uses a random sample of the group with the
+    prevalence of the file.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def train_file(
     out : str, Path or None
         Where to save the model; None does not save it.
     label : str
-        Column with the label; it must hold two values, unless ``positive`` says which
-        of several are set against the rest.
+        Column with the label; it must hold two values, unless ``positive`` names the
+        positive ones of several.
     group : sequence of str, default=()
         Columns that make the groups. Without any, all rows are one group.
     drop : sequence of str, default=()
@@ -139,26 +139,26 @@ def train_file(
         numbers, identifiers, dates, and columns that give the answer away. They are
         noted in any case.
     positive : str or sequence of str, optional
-        The label that counts as positive; by default the greater of the two. Of a
-        column with more values, those that count as positive; the rest is negative, and
-        is called "not Pass or Distinction" in predictions.
+        The label that counts as positive; by default the greater of the two. If the
+        column has more values, those that count as positive; predictions then call the
+        rest, for example, "not Pass or Distinction".
     missing_labels : {"drop", "error"}, default="drop"
         What to do with rows without a label: leave them out, with a note on their
         number, or raise an error.
     bins : mapping from str to sequence of float, optional
-        Group columns of numbers that are cut into ranges, and the edges: with ``{"age":
-        [18, 65]}`` the groups are "under 18", "18-64" and "65+". A range begins with
-        its edge. The model keeps them for later files.
+        Numeric group columns to cut into ranges, with the edges: ``{"age": [18, 65]}``
+        gives the groups "under 18", "18-64" and "65+". A range includes its lower edge.
+        The model remembers them for later files.
     learner : {"auto", "boosting", "logistic"}, default="auto"
-        What is trained: "auto" chooses as ``CapeClassifier()`` does; for the other
-        names see ``make_learner``.
+        What to train: "auto" chooses as ``CapeClassifier()`` does; for the other names
+        see ``make_learner``.
     score : str, optional
-        Column with the scores of a model that you have, which was not trained on this
-        file: nothing is trained, and the file is its reference (`cape.Scores`).
+        Column with the scores of a model that you have and that was not trained on this
+        file. Nothing is trained; the file is the model's reference (`cape.Scores`).
     decision : str, optional
         Column with the decisions that were made with these scores.
     positive_decision : str, optional
-        The decision that predicts a positive, if that is not clear.
+        The decision that counts as positive, if that is not clear.
     settings : dict, optional
         Parameters of `CapeClassifier` that replace those in ``DEFAULT_SETTINGS``.
     dialect : Dialect, optional
@@ -185,7 +185,7 @@ def train_file(
     TableError
         If the table cannot be trained on; the message names the column.
     FileExistsError
-        If ``out`` exists and ``overwrite`` is False. Nothing has been read then.
+        If ``out`` exists and ``overwrite`` is False. This is checked first.
 
     Examples
     --------

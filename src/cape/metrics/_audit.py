@@ -173,15 +173,15 @@ class Audit(InNotebook):
         return _frame(self.between, ["group", "other", "metric"])
 
     def worst_pairs(self) -> dict[str, Finding]:
-        """Find the pair of each metric that differs most for sure.
+        """Find, for each metric, the pair with the largest difference beyond doubt.
 
-        Pairs are ranked by the end of their interval that is nearer to equality. The
-        greatest value is often that of a dozen rows, and says nothing.
+        Pairs are ranked by the end of their interval that is nearer to equality,
+        because the greatest value often comes from a dozen rows and says nothing.
 
         Returns
         -------
         dict from str to Finding
-            By metric. Pairs that rest on too few rows are left out.
+            By metric. Pairs with too few rows are left out.
         """
 
         def badness(finding: Finding) -> tuple[float, float]:
@@ -202,18 +202,18 @@ class Audit(InNotebook):
         return worst
 
     def differences(self) -> list[Finding]:
-        """Find what differs by more than chance, the largest for sure first.
+        """Find what differs by more than chance, the clearest difference first.
 
-        Compared are the predicted and the true share of each group ("pd"), and the FPR
-        and the FNR of every two groups. Predicted shares of two groups are not: they
-        differ where true shares do.
+        It compares the predicted and the true share of each group ("pd"), and the FPR
+        and the FNR of every two groups. It does not compare the predicted shares of two
+        groups, which differ where true shares do.
 
         An interval of k comparisons holds for all of them together (Bonferroni): the
         distance from a difference d to the end of its own interval, d - low, is
         multiplied by z(k) / z(1), where z(k) is the normal quantile at
-        1 - (1 - level) / (2 k). What is left of d, d - (d - low) z(k) / z(1), is sure.
-        A difference is found if that is above 0, and the first has the most left. If
-        predictions follow the labels in all groups alike, an audit finds nothing with
+        1 - (1 - level) / (2 k). If the rest of d, d - (d - low) z(k) / z(1), is above
+        0, the difference is a finding; findings are sorted by this rest. If predictions
+        follow the labels equally well in all groups, an audit finds nothing with
         probability ``level`` or more.
 
         Returns
@@ -261,9 +261,9 @@ class Audit(InNotebook):
         Returns
         -------
         dict
-            "level", "groups" and "pairs". The value of a finding is None where it says
-            nothing, and its entry "why" then has the reason, "too few rows" or
-            "undefined". Ends of intervals that are not finite are None.
+            "level", "groups" and "pairs". A value that means nothing is None, with the
+            reason in the entry "why": "too few rows" or "undefined". Ends of intervals
+            that are not finite are None.
         """
         if names is None:
             names = self.names
@@ -342,7 +342,7 @@ def audit(
     Rates have Wilson's interval. PD, PE and differences between groups have the central
     interval of draws from the posterior of each group's shares of true and false
     positives and negatives, under Jeffreys' prior. The cost does not depend on the
-    number of rows. What rests on fewer than ten rows is marked: see ``Finding.why``.
+    number of rows. Values from fewer than ten rows are marked: see ``Finding.why``.
 
     Parameters
     ----------

@@ -364,11 +364,11 @@ def fairness_table(groups: Mapping[Group, Confusion]) -> pd.Series:
     -------
     Series
         Indexed by metric and group. The metrics are "fpr", "fnr", "accuracy",
-        "predicted_prevalence", "prevalence" and "pd" of each group. A rate is NaN where
-        it is undefined, as the FPR of a group without negatives is. For the first
-        three, the entry "difference" is the greatest value less the least, over the
-        groups where the rate is defined; NaN if it is defined in one of them only. The
-        entry ("pe", "worst pair") is the PE of the worst ordered pair of groups; see
+        "predicted_prevalence", "prevalence" and "pd" of each group. A rate is NaN if it
+        is undefined, such as the FPR of a group without negatives. For the first three,
+        the entry "difference" is the greatest minus the smallest value, over the groups
+        where the rate is defined; NaN if it is defined in only one of them. The entry
+        ("pe", "worst pair") is the PE of the worst ordered pair of groups; see
         `proportional_equality_matrix` for all pairs.
 
     Examples

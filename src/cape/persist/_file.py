@@ -367,7 +367,7 @@ def make_header(clf: CapeClassifier, details: Mapping[str, Any] | None) -> bytes
 
 
 def read_header(path: str | Path, *, key: Key = None) -> dict[str, Any]:
-    """Read what a model file says about itself, without building the model.
+    """Read the header of a model file, without building the model.
 
     Parameters
     ----------

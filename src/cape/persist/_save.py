@@ -46,20 +46,20 @@ def save(
     overwrite: bool = False,
     trusted: Iterable[str] = (),
 ) -> Path:
-    """Write a fitted model to a file, whole or not at all.
+    """Write a fitted model to a file, completely or not at all.
 
     Parameters
     ----------
     clf : CapeClassifier or FrozenCape
-        The fitted model. With one that is frozen goes its adaptation.
+        The fitted model. A frozen one is saved with its adaptation.
     path : str or Path
         The file to write.
     key : bytes, str or Path, default=None
         Secret that signs the file (HMAC-SHA256), or the file that holds it. None takes
         the environment variable ``CAPE_KEY``; without that, the file is not signed.
     details : mapping, default=None
-        Anything else that the header shall hold, for the caller to read again with
-        `read_header`. JSON must be able to hold it.
+        Anything else to keep in the header, where `read_header` finds it. JSON must be
+        able to hold it.
     overwrite : bool, default=False
         Whether to replace a file that exists.
     trusted : iterable of str, default=()
@@ -121,13 +121,13 @@ def load(
     path : str or Path
         The file.
     key : bytes, str or Path, default=None
-        The secret with which the file was saved, or the file that holds it: a file that
-        is not signed, or signed with another key, is refused. None takes the
-        environment variable ``CAPE_KEY``; without that, signatures are not looked at.
+        The secret with which the file was saved, or the file that holds it. A model
+        file that is not signed, or signed with another key, is rejected. None takes the
+        environment variable ``CAPE_KEY``; without that, signatures are not checked.
     trusted : iterable of str, default=()
-        Full names of types that the file may hold besides those in `TRUSTED`, and
-        besides those in the environment variable ``CAPE_TRUSTED``, with commas between
-        them. Name a type only if you know that its code does no harm.
+        Full names of types that the file may hold in addition to those in `TRUSTED` and
+        those in the environment variable ``CAPE_TRUSTED``, which are separated by
+        commas. Name a type only if you know that its code does no harm.
 
     Returns
     -------

@@ -431,7 +431,7 @@ class Quantifier(BaseEstimator):
             The rows over which mean and variance are taken: a class in training, or a
             batch.
         prevalence : float
-            The prevalence near which the statistic should tell most.
+            The prevalence near which the statistic should be most informative.
 
         Returns
         -------
@@ -450,7 +450,7 @@ class Quantifier(BaseEstimator):
         return Moments.of(values, histogram)
 
     def likelihood(self, batch: ScoreHistogram, estimate: float) -> Likelihood:
-        """Return the likelihood of each prevalence, centred at the estimate.
+        """Return the likelihood of each prevalence, centered at the estimate.
 
         Parameters
         ----------
@@ -469,15 +469,15 @@ class Quantifier(BaseEstimator):
         return Likelihood(positives, negatives, Moments(centre, 0.0, batch.size))
 
     def as_quapy(self, classifier: Any = None, **settings: Any) -> Any:
-        """Return the same quantifier for QuaPy, to evaluate it by QuaPy's protocols.
+        """Return the same quantifier for QuaPy, to evaluate it with QuaPy's protocols.
 
         Parameters
         ----------
         classifier : estimator with predict_proba, default=None
             Its scores are counted; None is QuaPy's default classifier.
         **settings
-            ``fit_classifier`` and ``val_split``, as every aggregative quantifier of
-            QuaPy has them. Scores of training rows are out-of-fold by default.
+            ``fit_classifier`` and ``val_split``, as in every aggregative quantifier of
+            QuaPy. Scores of training rows are out of fold by default.
 
         Returns
         -------

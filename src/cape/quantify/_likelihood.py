@@ -192,11 +192,11 @@ def _median_on_grid(points: np.ndarray, density: np.ndarray) -> float:
 class HistogramPosterior(Quantifier):
     """Posterior median of the prevalence under a flat prior, from about ten cells.
 
-    The batch is taken for a multinomial draw over the cells, from rho times the shares
+    The batch is treated as a multinomial draw over the cells, from rho times the shares
     of the positives plus 1 - rho times the shares of the negatives. Scores need not be
-    calibrated, and few rows suffice.
+    calibrated, and few rows are enough.
 
-    The interval is one for the realised prevalence. It covers three kinds of noise: the
+    The interval is for the realized prevalence. It covers three kinds of noise: the
     posterior of rho, the unknown label of each row given its cell, and the training
     shares, which are drawn from their Dirichlet posteriors.
 
@@ -432,11 +432,10 @@ _POINTS_OF_GRID = 257
 class OneStepEMQ(EMQ):
     """EMQ's estimate, corrected by one step of a statistic whose mean is known.
 
-    EMQ takes scores for probabilities, and is biased if they are not. This quantifier
-    uses them only to choose a statistic, and takes its means over the two classes from
-    training, so that scores need not be calibrated. If they are, no estimator that
-    learns the two classes from the training rows has a smaller variance in large
-    samples.
+    EMQ treats scores as probabilities and is biased if they are not. This quantifier
+    uses them only to choose a statistic, and takes its class means from training, so
+    scores need not be calibrated. If they are, no estimator that learns the two classes
+    from the training rows has a smaller variance in large samples.
 
     The estimate is the median of the posterior under a flat prior on [0, 1]. The
     interval is Fieller's, by ``moment_interval``. Nothing is drawn at random.
@@ -452,7 +451,7 @@ class OneStepEMQ(EMQ):
     Bayes' rule ``a = s / pi`` and ``b = (1 - s) / (1 - pi)`` are the densities of the
     row in the two classes, both relative to training. With q in (0, 1), the statistic
     ``h(s) = (a - b) / (q a + (1 - q) b)`` is the derivative in q of the log-likelihood
-    that EMQ maximises.
+    that EMQ maximizes.
 
     *The step.* Let t, f and m be the means of h over the positives, the negatives and
     the batch. Under prior shift m has the expectation ``e(rho) = rho t + (1 - rho) f``
@@ -460,7 +459,7 @@ class OneStepEMQ(EMQ):
 
         q0 + (m - e(q0)) / (t - f) = (m - f) / (t - f)
 
-    and a second step would change nothing, since e is linear.
+    and a second step changes nothing, since e is linear.
 
     *Its noise.* Let N1, N0 and n be the numbers of positives, negatives and rows of the
     batch. The variance of ``m - e(rho)`` is ``w1 Var1(h) + w0 Var0(h)`` with ::
@@ -471,11 +470,11 @@ class OneStepEMQ(EMQ):
 
     *The choice of q.* Among all h the ratio of this variance to ``(t - f)^2`` is least
     for ``h = (a - b) / (w1 a + w0 b)``, by the calculus of variations: the statistic
-    above at ``q = w1 / (w1 + w0)``. This is q0 if training rows are many, and lies
-    nearer to the end if the noise of training counts: then the rows of the rare class
-    tell more. In simulations with 2,000 training rows, 10,000 rows in the batch and a
-    prevalence of .1 the root mean squared error is 1.30 times the Cramer-Rao bound with
-    q0 and 1.07 times with this q.
+    above at ``q = w1 / (w1 + w0)``. With many training rows, this is q0. If the noise
+    of training matters, it is nearer to 0 or 1, because the rows of the rare class then
+    say more. In simulations with 2,000 training rows, 10,000 rows in the batch and a
+    prevalence of .1, the root mean squared error is 1.30 times the Cramer-Rao bound
+    with q0 and 1.07 times with this q.
 
     Examples
     --------
@@ -528,7 +527,7 @@ class OneStepEMQ(EMQ):
         batch : ScoreHistogram
             Scores of at least one row.
         estimate : float, default=None
-            Not needed: the statistic has its own centre.
+            Ignored: the statistic has its own center.
 
         Returns
         -------

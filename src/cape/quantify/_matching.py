@@ -107,8 +107,8 @@ class HDy(_MatchingQuantifier):
     """Least Hellinger distance between the batch and a mixture of the classes [1]_.
 
     Scores are put into 10, 20, ..., 110 bins, and the estimate is the median of the
-    eleven prevalences. The distance is convex in the prevalence, so its minimum is
-    found exactly and not on a grid.
+    eleven prevalences. The distance is convex in the prevalence, so the minimum is
+    exact rather than from a grid.
 
     See Also
     --------
@@ -116,9 +116,9 @@ class HDy(_MatchingQuantifier):
 
     Notes
     -----
-    HDy is bad at small batches: with up to 100 rows most of the bins are empty or hold
-    a single row. With 20 rows and a training prevalence of 0.3 its mean absolute error
-    is .104, that of `HistogramPosterior` .056; with 100 rows .051 and .026.
+    HDy does poorly on small batches: with up to 100 rows, most bins are empty or hold a
+    single row. With 20 rows and a training prevalence of 0.3, its mean absolute error
+    is .104, and that of `HistogramPosterior` is .056; with 100 rows, .051 and .026.
 
     References
     ----------

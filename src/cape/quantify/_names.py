@@ -36,7 +36,7 @@ class QuaPyQuantifier(Quantifier):
 
     QuaPy needs the scores of single rows, so histograms keep them. Evidence then grows
     with the batch, cannot be subtracted, and cannot come from a file in parts, a
-    cluster or a stream. The interval is that of `SPA`, stretched to contain the
+    cluster or a stream. The interval is that of `SPA`, extended to contain the
     estimate.
 
     Parameters

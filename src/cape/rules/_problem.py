@@ -40,7 +40,7 @@ def expected_costs(
     ----------
     group : GroupSituation
     cost_fp, cost_fn : float
-        What a false positive and a false negative cost.
+        Costs of a false positive and a false negative.
     use_shares : bool
         Whether to correct the rates by the observed shares, as in `rates_given_shares`.
 
@@ -186,7 +186,7 @@ class Problem:
     criteria : sequence of str
         Names in `CRITERIA`.
     cost_fp, cost_fn : float
-        What a false positive and a false negative cost.
+        Costs of a false positive and a false negative.
 
     Attributes
     ----------

@@ -56,7 +56,7 @@ class Rule(ABC):
     def notes(
         self, groups: Mapping[Group, GroupSituation], chosen: Mapping[Group, int]
     ) -> list[str]:
-        """Say what a user should know about a choice, such as a bound it misses.
+        """Return notes for the user on a choice, such as a bound that it misses.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class Rule(ABC):
         Returns
         -------
         list of str
-            Sentences; none unless a subclass has some.
+            Sentences; empty unless a subclass defines some.
         """
         return []
 
@@ -77,9 +77,9 @@ class Rule(ABC):
 class Prevalence(Rule):
     """Pick the member whose predicted prevalence is nearest the estimate.
 
-    This is step 3 of the prediction phase of Algorithm 1. Each group is decided
-    on its own. It brings the prevalence difference of every group near 0, and with it
-    the proportional equality of every pair.
+    This is step 3 of the prediction phase of Algorithm 1, for each group on its own.
+    The prevalence difference of every group is then near 0, and so is the proportional
+    equality of every pair.
 
     Examples
     --------
@@ -112,9 +112,9 @@ class Prevalence(Rule):
 class Unchanged(Rule):
     """Keep the decisions as they are.
 
-    With `cape.Scores` these are the decisions that were logged. Without logged
-    decisions the score of the model is cut where it predicts as many positives as
-    training has positives, whatever the batch is.
+    With `cape.Scores` these are the logged decisions. Without logged decisions, the
+    model's score is cut where it predicts as many positives as training has, whatever
+    the batch.
 
     Examples
     --------
@@ -285,7 +285,7 @@ class BoundedRule(Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class Accuracy(BoundedRule):
-    """Expected accuracy is best, or expected cost is least, in every group.
+    """Best expected accuracy, or least expected cost, in every group.
 
     Groups need not be equal. This is the correction of Saerens et al. (2002): the
     threshold moves with the prevalence.
@@ -293,7 +293,7 @@ class Accuracy(BoundedRule):
     Parameters
     ----------
     cost_fp, cost_fn : float, default=1.0
-        What a false positive and a false negative cost.
+        Costs of a false positive and a false negative.
 
     Examples
     --------
@@ -339,11 +339,11 @@ class ProportionalEquality(_Parity):
     Parameters
     ----------
     tolerance : float or None, default=None
-        Greatest PE of any ordered pair, with the estimates for true prevalences. None
-        is the least that is as good as a PE of 0 by coin tosses, within one standard
-        error of the expected cost.
+        Largest PE of any ordered pair, with the estimates as true prevalences. None is
+        the smallest that costs no more than a PE of 0 by randomization, within one
+        standard error of the expected cost.
     cost_fp, cost_fn : float, default=1.0
-        What a false positive and a false negative cost.
+        Costs of a false positive and a false negative.
 
     Examples
     --------
@@ -364,14 +364,14 @@ class DemographicParity(_Parity):
     Parameters
     ----------
     tolerance : float or None, default=None
-        Greatest difference of predicted prevalences between two groups. None is the
-        least that is as good as equal shares by coin tosses, within one standard error
-        of the expected cost.
+        Largest difference of predicted prevalences between two groups. None is the
+        smallest that costs no more than exactly equal shares by randomization, within
+        one standard error of the expected cost.
     ratio : float in [0, 1] or None, default=None
         Smallest ratio of predicted prevalences, instead of a tolerance; 0.8 is the
         four-fifths rule.
     cost_fp, cost_fn : float, default=1.0
-        What a false positive and a false negative cost.
+        Costs of a false positive and a false negative.
 
     Examples
     --------
@@ -409,11 +409,11 @@ class EqualOpportunity(_Parity):
     Parameters
     ----------
     tolerance : float or None, default=None
-        Greatest difference of the members' true positive rates between two groups. None
-        is the least that is as good as equal rates by coin tosses, within one standard
-        error of the expected cost.
+        Largest difference of the members' true positive rates between two groups. None
+        is the smallest that costs no more than exactly equal rates by randomization,
+        within one standard error of the expected cost.
     cost_fp, cost_fn : float, default=1.0
-        What a false positive and a false negative cost.
+        Costs of a false positive and a false negative.
 
     Examples
     --------
@@ -432,11 +432,11 @@ class PredictiveEquality(_Parity):
     Parameters
     ----------
     tolerance : float or None, default=None
-        Greatest difference of the members' false positive rates between two groups.
-        None is the least that is as good as equal rates by coin tosses, within one
-        standard error of the expected cost.
+        Largest difference of the members' false positive rates between two groups. None
+        is the smallest that costs no more than exactly equal rates by randomization,
+        within one standard error of the expected cost.
     cost_fp, cost_fn : float, default=1.0
-        What a false positive and a false negative cost.
+        Costs of a false positive and a false negative.
 
     Examples
     --------
@@ -455,11 +455,11 @@ class EqualizedOdds(_Parity):
     Parameters
     ----------
     tolerance : float or None, default=None
-        Greatest difference between two groups, of true and of false positive rates.
-        None is the least that is as good as equal rates by coin tosses, within one
-        standard error of the expected cost.
+        Largest difference of true and of false positive rates between two groups. None
+        is the smallest that costs no more than exactly equal rates by randomization,
+        within one standard error of the expected cost.
     cost_fp, cost_fn : float, default=1.0
-        What a false positive and a false negative cost.
+        Costs of a false positive and a false negative.
 
     Examples
     --------
@@ -481,7 +481,7 @@ class Constrained(BoundedRule):
     Parameters
     ----------
     proportional_equality : float or None, default=None
-        Greatest PE of any ordered pair. None bounds nothing, here and below.
+        Largest PE of any ordered pair. None means no bound, here and below.
     demographic_parity_difference : float or None, default=None
         Greatest difference of predicted prevalences.
     demographic_parity_ratio : float or None, default=None
@@ -493,7 +493,7 @@ class Constrained(BoundedRule):
     equalized_odds_difference : float or None, default=None
         Greatest difference of true and of false positive rates.
     cost_fp, cost_fn : float, default=1.0
-        What a false positive and a false negative cost.
+        Costs of a false positive and a false negative.
 
     Examples
     --------
