@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
+from sklearn.isotonic import isotonic_regression
 
 from cape._columns import ColumnCounts, TableCells
 from cape._evidence import GroupEvidence
@@ -65,7 +67,8 @@ def _rate(called: np.ndarray, rows: np.ndarray) -> np.ndarray:
 class Pool(ABC):
     """The classifiers of one group, one member for each prevalence theta.
 
-    A pool does not score rows. It is handed the rounded scores of the model behind a
+    Every member has a model of its own, unless a subclass says otherwise. A pool does
+    not score rows. It is handed the rounded scores of the model behind a
     member (see `cape._histogram.round_scores`) and says what that member makes of them.
 
     Attributes
@@ -123,15 +126,14 @@ class Pool(ABC):
         """
         return scores
 
-    @abstractmethod
     def deciding_row(self, member: int) -> int:
         """Return which row of the deciding scores belongs to a member."""
+        return member
 
-    @abstractmethod
     def models_of(self, member: int) -> list[Any]:
         """Return the models that have to be asked for a member to decide."""
+        return [self.models[self.deciding_row(member)]]
 
-    @abstractmethod
     def calls(self, scores: np.ndarray, member: int) -> np.ndarray:
         """Tell which rows a member calls positive.
 
@@ -145,8 +147,8 @@ class Pool(ABC):
         -------
         ndarray of bool of shape (n_rows,)
         """
+        return scores > HALF
 
-    @abstractmethod
     def probability(self, scores: np.ndarray, member: int) -> np.ndarray:
         """Compute a member's probability that rows are positive.
 
@@ -161,6 +163,7 @@ class Pool(ABC):
         ndarray of float of shape (n_rows,)
             Above 1/2 exactly where the member calls the row positive.
         """
+        return scores / ONE
 
     @abstractmethod
     def tally(self, deciding: np.ndarray, edges: np.ndarray) -> Any:
@@ -447,22 +450,6 @@ class ResampledPool(Pool):
         counts = np.array([counts for _, counts in members])
         return cls(thetas, models, MemberRates(*counts.T.copy()))
 
-    def deciding_row(self, member: int) -> int:
-        """Return the member's own position: every member has a model of its own."""
-        return member
-
-    def models_of(self, member: int) -> list[Any]:
-        """Return the model of the member."""
-        return [self.models[member]]
-
-    def calls(self, scores: np.ndarray, member: int) -> np.ndarray:
-        """Tell which scores are above 1/2, strictly."""
-        return scores > HALF
-
-    def probability(self, scores: np.ndarray, member: int) -> np.ndarray:
-        """Return the member's own probability of a positive."""
-        return scores / ONE
-
     def tally(self, deciding: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """Count the rows that each member calls positive."""
         votes = deciding
@@ -641,6 +628,24 @@ class GroupModel:
         negatives = size * (1 - self.prevalence) * negatives
         rows = positives + negatives + 1
         return cuts, (positives + self.prevalence) / rows, rows
+
+    @cached_property
+    def log_odds(self) -> np.ndarray:
+        """What each cell of the score adds to the logit of the prevalence.
+
+        It rises from cell to cell.
+        """
+        positives = self.positives.counts / self.positives.unit
+        negatives = self.negatives.counts / self.negatives.unit
+        rows = positives + negatives
+        # Half a row of each class, spread over all cells in proportion to their rows,
+        # keeps logits finite. A cell without rows takes over the value of its
+        # neighbours.
+        spread = rows / rows.sum()
+        share = np.full(len(rows), 0.5)
+        np.divide(positives + spread / 2, rows + spread, out=share, where=rows > 0)
+        share = isotonic_regression(share, sample_weight=np.maximum(rows, 1e-9))
+        return logit(share) - logit(positives.sum() / rows.sum())
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone: what was computed from them is computed again."""

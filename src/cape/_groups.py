@@ -46,9 +46,6 @@ _FIRST_ROWS = 5
 _FEW_GROUPS = 4
 """Up to this number of groups, a comparison for each is faster than sorting."""
 
-_SMALL_RANGE = 256
-"""Width of the ranges of whole numbers that are looked up instead of hashed."""
-
 
 @dataclass(frozen=True)
 class Groups:
@@ -555,8 +552,6 @@ def _factorize(values: Any, name: str, missing: str) -> _Column:
     """Replace the values of a column by codes; missing ones are a value or an error."""
     if not isinstance(values, pd.Series):
         values = np.asarray(values)
-    if _is_of_small_range(values):
-        return _factorize_small_range(np.asarray(values, dtype=np.int64))
     # It hashes the values; np.unique would have to sort them, which values of different
     # types do not allow.
     try:
@@ -597,37 +592,6 @@ def _as_python(value: Any) -> Group:
     if hasattr(value, "item"):
         value = value.item()
     return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
-
-
-def _is_of_small_range(values: Any) -> bool:
-    """Whether a column holds whole numbers that lie close together."""
-    dtype = values.dtype
-    # Types of pandas have no kind that numpy knows, and may hold missing values.
-    if not isinstance(dtype, np.dtype) or dtype.kind not in "iu":
-        return False
-    # The greatest of uint64 are not in int64.
-    if not np.can_cast(dtype, np.int64) or len(values) == 0:
-        return False
-    # As Python's integers, whose difference cannot overflow.
-    low = int(values.min())
-    high = int(values.max())
-    return high - low < _SMALL_RANGE
-
-
-def _factorize_small_range(values: np.ndarray) -> _Column:
-    """Factorize whole numbers of a small range, faster than with a hash table."""
-    low = int(values.min())
-    if low != 0:
-        values = values - low
-    occurs = np.zeros(_SMALL_RANGE, dtype=bool)
-    occurs[values] = True
-    present = np.flatnonzero(occurs)
-    keys: list[Group] = [int(value) + low for value in present]
-    # Without gaps the values are the codes.
-    if present[-1] == len(present) - 1:
-        return _Column(values, keys)
-    code_of_value = np.cumsum(occurs) - 1
-    return _Column(code_of_value.take(values), keys)
 
 
 def _combine(columns: list[_Column]) -> _Column:

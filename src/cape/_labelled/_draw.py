@@ -22,7 +22,6 @@ from cape._group_model import GroupModel
 from cape._labelled._sample import (
     LabelledSample,
     estimate_with_labels,
-    log_odds,
     merge_small,
     predictions,
 )
@@ -449,7 +448,7 @@ def _shares_with_mean(
 
     They are the shares of training, moved by the same number of logits in every cell.
     """
-    odds = log_odds(model)
+    odds = model.log_odds
     low = -60.0
     high = 60.0
     for _ in range(60):

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from cape._group_model import GroupModel
 from cape._groups import Group, Groups, group_name
 from cape._validation import (
     all_if_none,
     number_of_columns,
-    number_of_rows,
-    take_columns,
-    take_rows,
 )
 from cape._wording._numbers import rows_text, shortened
 from cape._wording._results import (
@@ -121,24 +119,23 @@ def find_small_groups(
     -------
     set of Group
     """
-    borrows = small_groups == "borrow"
-
-    def reason(rows: np.ndarray | None) -> str:
-        least = min_group_size
-        if borrows and (rows is None or len(groups.keys) == 1):
-            # There is nobody to borrow from, and nothing but classes is needed.
+    least = min_group_size
+    least_together = min_group_size
+    if small_groups == "borrow":
+        # There is nobody to borrow from, and nothing but classes is needed.
+        least_together = 1
+        if len(groups.keys) == 1:
             least = 1
-        return _why_too_small(data, rows, least, folds_needed)
-
     reasons = {}
     for group, rows in groups.rows():
-        why = reason(rows)
+        why = _why_too_small(data, rows, least, folds_needed)
         if why:
             reasons[group] = why
-    if borrows and reason(None):
-        raise ValueError(f"y must hold two rows of each class, got {reason(None)}.")
+    why = _why_too_small(data, None, least_together, folds_needed)
+    if why and small_groups == "borrow":
+        raise ValueError(f"y must hold two rows of each class, got {why}.")
     # The pooled model is trained on all rows; it is no way out if they are too few.
-    if reasons and (small_groups == "error" or reason(None)):
+    if reasons and (small_groups == "error" or why):
         listed = [f"{group_name(group)!r} has {why}" for group, why in reasons.items()]
         listed = shortened(listed, _MOST_NAMES)
         raise ValueError(
@@ -251,16 +248,15 @@ def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
     """
     if not data.is_table or hasattr(data.X, "toarray"):
         return
-    # The columns of a list of rows cannot be picked.
-    X = np.asarray(data.X) if isinstance(data.X, list) else data.X
+    X = data.X
+    if not isinstance(X, pd.DataFrame):
+        X = pd.DataFrame(np.asarray(X))
     labels = 2 * groups.codes.astype(np.int64) + (data.y == data.positive)
     try:
         # The whole table is looked at only if a sample of it has copies.
         sample = _sample(X)
-        if sample is not None:
-            of_sample = labels[sample]
-            if not _count_copies(take_rows(X, sample), of_sample):
-                return
+        if len(sample) < len(X) and not _count_copies(X.iloc[sample], labels[sample]):
+            return
         n_repeated = _count_copies(X, labels)
     except TypeError:
         # Values that cannot be hashed, such as lists.
@@ -269,32 +265,32 @@ def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
         warnings.warn(rows_are_repeated(n_repeated, len(groups)), stacklevel=6)
 
 
-def _sample(X: Any) -> np.ndarray | None:
+def _hashes(table: pd.DataFrame | pd.Series) -> np.ndarray:
+    """Hash the rows of a table, or the values of a column; missing values are equal."""
+    return pd.util.hash_pandas_object(table, index=False).to_numpy()
+
+
+def _sample(X: pd.DataFrame) -> np.ndarray:
     """Pick rows by their values, so that all copies of a row are picked or none.
 
-    The values are those of the columns that have most of them, in a few rows. None
-    means all rows.
+    The values are those of the columns that have most of them, in a few rows.
     """
-    n_rows = number_of_rows(X)
-    if n_rows <= _SAMPLE:
-        return None
+    if len(X) <= _SAMPLE:
+        return np.arange(len(X))
     # A stride, because tables are often sorted.
-    probe = take_rows(X, np.arange(0, n_rows, n_rows // _PROBE))
+    probe = X.iloc[:: len(X) // _PROBE]
     n_values = []
-    for place in range(number_of_columns(X)):
-        n_values.append(len(np.unique(_hashes(probe, place))))
+    for place in range(X.shape[1]):
+        n_values.append(len(np.unique(_hashes(probe.iloc[:, place]))))
     key_columns = np.argsort(n_values)[-_KEY_COLUMNS:]
-    key = np.zeros(n_rows, dtype=np.uint64)
-    for place in key_columns.tolist():
-        key = _mixed(key, _hashes(X, place))
-    return np.flatnonzero(key % np.uint64(n_rows // _SAMPLE + 1) == 0)
+    keys = _hashes(X.iloc[:, key_columns])
+    return np.flatnonzero(keys % np.uint64(len(X) // _SAMPLE + 1) == 0)
 
 
-def _count_copies(X: Any, labels: np.ndarray) -> int:
+def _count_copies(X: pd.DataFrame, labels: np.ndarray) -> int:
     """Count the rows that occur more than once; 0 if they need not be copies."""
-    hashes = labels.astype(np.uint64)
-    for place in range(number_of_columns(X)):
-        hashes = _mixed(hashes, _hashes(X, place))
+    # Rows of different labels are no copies.
+    hashes = _hashes(X) + labels.astype(np.uint64)
     _, first, copies = np.unique(hashes, return_index=True, return_counts=True)
     n_rows = len(labels)
     if n_rows - len(first) <= _MOST_COPIES * n_rows:
@@ -303,37 +299,10 @@ def _count_copies(X: Any, labels: np.ndarray) -> int:
     by_group = _is_copied_whole(labels[first], copies)
     if by_group or _is_copied_whole(labels[first] % 2, copies):
         return int(copies[copies > 1].sum())
-    unmistakable = _copies_of_measured(take_rows(X, first), copies)
+    unmistakable = _copies_of_measured(X.iloc[first], copies)
     if (unmistakable - 1).sum() <= _MOST_COPIES * n_rows:
         return 0
     return int(unmistakable[unmistakable > 1].sum())
-
-
-def _hashes(X: Any, place: int) -> np.ndarray:
-    """Hash the values of a column of any kind; missing values are equal."""
-    import pandas as pd
-
-    # Twenty times as fast as what follows, which a logistic regression would feel.
-    if type(X) is np.ndarray and X.dtype == np.float64:
-        return _mixed_bits(np.ascontiguousarray(X[:, place]).view(np.uint64))
-    column = take_columns(X, place)
-    if not isinstance(column, pd.Series):
-        column = pd.Series(np.asarray(column))
-    return pd.util.hash_pandas_object(column, index=False).to_numpy()
-
-
-def _mixed(hashes: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Combine two hashes of each row, so that their order matters."""
-    return _mixed_bits(hashes ^ more)
-
-
-def _mixed_bits(bits: np.ndarray) -> np.ndarray:
-    """Spread every bit over all 64, as the last step of MurmurHash3 does."""
-    # Round numbers differ in their first bits only, and a product carries upwards.
-    bits = bits ^ (bits >> np.uint64(33))
-    # It wraps around.
-    bits = bits * np.uint64(0xFF51AFD7ED558CCD)
-    return bits ^ (bits >> np.uint64(33))
 
 
 def _is_copied_whole(labels: np.ndarray, copies: np.ndarray) -> bool:
@@ -349,12 +318,12 @@ def _is_copied_whole(labels: np.ndarray, copies: np.ndarray) -> bool:
     return False
 
 
-def _copies_of_measured(X: Any, copies: np.ndarray) -> np.ndarray:
+def _copies_of_measured(X: pd.DataFrame, copies: np.ndarray) -> np.ndarray:
     """Return how often those rows occur that a continuous column tells apart.
 
     Parameters
     ----------
-    X : table
+    X : DataFrame
         Every row once.
     copies : ndarray of shape (n_rows,)
         How often each row occurs.
@@ -368,10 +337,9 @@ def _copies_of_measured(X: Any, copies: np.ndarray) -> np.ndarray:
     """
     enough = _NEARLY_ALL * len(copies)
     best = copies[:0]
-    for place in range(number_of_columns(X)):
-        _, code, rows = np.unique(
-            _hashes(X, place), return_inverse=True, return_counts=True
-        )
+    for place in range(X.shape[1]):
+        hashes = _hashes(X.iloc[:, place])
+        _, code, rows = np.unique(hashes, return_inverse=True, return_counts=True)
         if len(rows) < enough:
             continue
         alone = copies[rows[code] == 1]
