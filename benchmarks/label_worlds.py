@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, sqrt
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
+from cape._group_model import GroupModel
 from cape._histogram import ONE, ScoreHistogram, round_scores
 from cape._labelled._sample import LabelledSample, predictions
 
@@ -49,7 +49,12 @@ class Score:
         rounded = round_scores(_probability(x, gap))
         cuts = np.quantile(rounded, np.linspace(0, 1, 101)[1:-1])
         edges = np.unique(cuts.astype(np.int64))
-        model = SimpleNamespace(
+        model = GroupModel(
+            size=rows,
+            positive=1,
+            scoring_models=[],
+            quantifier=None,
+            pool=None,
             positives=ScoreHistogram.of(rounded[positive], edges),
             negatives=ScoreHistogram.of(rounded[~positive], edges),
             prevalence=float(positive.mean()),

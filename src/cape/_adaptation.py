@@ -405,7 +405,10 @@ def warn_if_doubtful(adaptation: Adaptation) -> None:
 
 def warn_of_faults(adaptation: Adaptation) -> None:
     """Warn of columns that are plainly not what they were in training."""
-    for sentence in words.of_faults(adaptation, _faults(adaptation)):
+    faults = _faults(adaptation)
+    if not faults:
+        return
+    for sentence in words.of_faults(adaptation, faults):
         warnings.warn(sentence, AdaptationWarning, stacklevel=4)
 
 

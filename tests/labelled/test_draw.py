@@ -1,15 +1,13 @@
 """Drawing rows: seeded, without replacement, whatever the parts."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, ndtri
-from sklearn.utils import Bunch
 
 from cape import Estimate, ScoreHistogram
+from cape._group_model import GroupModel
 from cape._labelled._draw import RowDraw, Strata, labels_for_width, share_out, stratify
 from cape._labelled._sample import (
     LabelledSample,
@@ -101,15 +99,27 @@ def test_there_is_nothing_to_test_if_all_or_none_or_few_came_back():
 sizes = st.lists(st.integers(1, 300), min_size=1, max_size=8).map(np.array)
 
 
+def model_with(positives, negatives):
+    """A group with these training scores."""
+    return GroupModel(
+        size=0,
+        prevalence=positives.size / (positives.size + negatives.size),
+        positives=positives,
+        negatives=negatives,
+        positive=1,
+        scoring_models=[],
+        quantifier=None,
+        pool=None,
+    )
+
+
 def model_of(positives, negatives):
     """A group whose training scores have these counts in ten equal cells."""
     edges = round_scores(np.arange(1, 10) / 10)
     nothing = np.zeros(10, dtype=np.int64)
-    total = sum(positives) + sum(negatives)
-    return SimpleNamespace(
-        positives=ScoreHistogram(edges, np.array(positives), nothing),
-        negatives=ScoreHistogram(edges, np.array(negatives), nothing),
-        prevalence=sum(positives) / total,
+    return model_with(
+        ScoreHistogram(edges, np.array(positives), nothing),
+        ScoreHistogram(edges, np.array(negatives), nothing),
     )
 
 
@@ -230,11 +240,8 @@ def make_model(random, auc):
     y = np.arange(2000) % 2 == 1
     scores = scores_of(random, y, auc)
     edges = edges_for(scores[y], scores[~y])
-    return Bunch(
-        positives=ScoreHistogram.of(scores[y], edges),
-        negatives=ScoreHistogram.of(scores[~y], edges),
-        prevalence=0.5,
-        edges=edges,
+    return model_with(
+        ScoreHistogram.of(scores[y], edges), ScoreHistogram.of(scores[~y], edges)
     )
 
 

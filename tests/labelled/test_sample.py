@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cape import ScoreHistogram
 from cape._columns import ColumnCounts, TableCells
 from cape._evidence import GroupEvidence, LabelledEvidence
+from cape._group_model import GroupModel
 from cape._labelled._sample import (
     LabelledSample,
     combine,
@@ -48,9 +49,21 @@ def evidence(batch, labelled):
     return GroupEvidence(histogram(batch), labelled=parts)
 
 
-MODEL = SimpleNamespace(
-    positives=histogram([5, 10, 30, 55]), negatives=histogram([80, 40, 20, 10])
-)
+def model_of(positives, negatives):
+    """A group with these training scores."""
+    return GroupModel(
+        size=0,
+        prevalence=positives.size / (positives.size + negatives.size),
+        positives=positives,
+        negatives=negatives,
+        positive=1,
+        scoring_models=[],
+        quantifier=None,
+        pool=None,
+    )
+
+
+MODEL = model_of(histogram([5, 10, 30, 55]), histogram([80, 40, 20, 10]))
 
 
 def test_rows_drawn_plainly_stand_for_an_equal_share_of_the_batch():
@@ -154,7 +167,7 @@ def test_predictions_are_those_of_training_at_its_prevalence():
     found = predictions(MODEL, 0.4)
     expected = np.array([5, 10, 30, 55]) / np.array([85, 50, 50, 65])
     np.testing.assert_allclose(found, expected, atol=0.01)
-    flipped = SimpleNamespace(positives=MODEL.negatives, negatives=MODEL.positives)
+    flipped = model_of(MODEL.negatives, MODEL.positives)
     # A score that falls with the label has nothing to say: it cannot rise.
     assert np.ptp(predictions(flipped, 0.4)) == pytest.approx(0, abs=1e-9)
 
@@ -378,7 +391,7 @@ def test_cells_give_what_rows_give(case):
     theta, variance, design_effect = by_row(case)
     found = case.estimate()
     assert found.estimate == pytest.approx(
-        min(max(theta, found.lowest), found.highest), abs=1e-9
+        float(np.clip(theta, *found.sample.limits)), abs=1e-9
     )
     assert found.variance == pytest.approx(variance, abs=1e-12)
     assert found.design_effect == pytest.approx(design_effect, abs=1e-9)
@@ -393,7 +406,7 @@ def test_labels_of_all_rows_leave_no_doubt(case):
     assert labels.estimate == pytest.approx(truth, abs=1e-12)
     assert labels.interval(0.95) == (labels.estimate, labels.estimate)
     assert combine(labels, 0.5, 0.01, 0.95) == labels.estimate
-    assert labels.lowest == pytest.approx(labels.highest) == pytest.approx(truth)
+    assert labels.sample.limits == pytest.approx((truth, truth))
 
 
 @given(any_rows, levels)
@@ -427,7 +440,7 @@ def test_predictions_that_are_all_equal_are_no_help(case):
     case.prediction = np.full(len(case.prediction), 0.37)
     labels = case.estimate()
     y_bar = (case.weights @ case.positive[case.labelled]) / case.weights.sum()
-    expected = np.clip(y_bar, labels.lowest, labels.highest)
+    expected = np.clip(y_bar, *labels.sample.limits)
     assert labels.estimate == pytest.approx(expected)
 
 

@@ -97,6 +97,12 @@ class LabelledSample:
         """Share of the rows without a label, 1 - m/N: the finite batch correction."""
         return max(1 - self.n_labelled / self.n_rows, 0.0)
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Prevalences if all rows without a label were negative, or positive."""
+        negatives, positives = self.counts.sum(axis=1)
+        return float(positives / self.n_rows), 1 - float(negatives / self.n_rows)
+
     @cached_property
     def excess(self) -> np.ndarray:
         """Sum of w^2 - w over the labelled rows, of shape (2, n_cells).
@@ -344,33 +350,28 @@ class PoweredEstimate:
     design_effect : float
         Variance of the estimate, relative to that of the share of positives among as
         many rows with replacement, D.
-    unlabelled_share : float
-        1 - m/N.
-    n_labelled : float
-    lowest, highest : float
-        Prevalences if all rows without a label were negative, or positive.
+    sample : LabelledSample
+        The labelled rows.
     """
 
     estimate: float
     variance: float
     design_effect: float
-    unlabelled_share: float
-    n_labelled: float
-    lowest: float
-    highest: float
+    sample: LabelledSample
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the interval of the prevalence at a level; it holds for any shift."""
         if self.variance == 0:
             return self.estimate, self.estimate
-        effective_rows = self.n_labelled / self.design_effect
+        effective_rows = self.sample.n_labelled / self.design_effect
         low, high = proportion_interval(self.estimate, effective_rows, level)
+        lowest, highest = self.sample.limits
         # Without a labelled positive, the batch may have none; negatives likewise.
-        if self.lowest == 0:
+        if lowest == 0:
             low = 0.0
-        if self.highest == 1:
+        if highest == 1:
             high = 1.0
-        return max(float(low), self.lowest), min(float(high), self.highest)
+        return max(float(low), lowest), min(float(high), highest)
 
 
 def estimate_with_labels(
@@ -390,13 +391,11 @@ def estimate_with_labels(
     PoweredEstimate
     """
     n_labelled = sample.n_labelled
-    lowest = float(sample.counts[1].sum() / sample.n_rows)
-    highest = 1 - float(sample.counts[0].sum() / sample.n_rows)
     y_bar = sample.positive_share
     total_weight = sample.weights.sum()
     if sample.excess.sum() == 0:
         # Every row was drawn: the share is known.
-        return PoweredEstimate(y_bar, 0.0, 0.0, 0.0, n_labelled, lowest, highest)
+        return PoweredEstimate(y_bar, 0.0, 0.0, sample)
     f_bar = float(sample.weights.sum(axis=0) @ prediction / total_weight)
     f_batch = float(sample.batch @ prediction / sample.n_rows)
     g = prediction - f_bar
@@ -404,7 +403,7 @@ def estimate_with_labels(
     y_centred = np.array([[-y_bar], [1 - y_bar]])
     slope = _tune_slope(sample, prediction - f_batch, g, y_centred)
     # Labelled rows are part of the batch: their labels are facts.
-    estimate = float(np.clip(y_bar + slope * (f_batch - f_bar), lowest, highest))
+    estimate = float(np.clip(y_bar + slope * (f_batch - f_bar), *sample.limits))
     raw_variance = _variance(sample, y_centred - slope * g) / total_weight**2
     smoothed = (n_labelled * y_bar + 1) / (n_labelled + 2)
     one_row = smoothed * (1 - smoothed)
@@ -413,15 +412,8 @@ def estimate_with_labels(
     design_effect = float(
         (n_labelled * raw_variance + prior * no_help) / (y_bar * (1 - y_bar) + prior)
     )
-    return PoweredEstimate(
-        estimate,
-        one_row * design_effect / n_labelled,
-        design_effect,
-        sample.unlabelled_share,
-        n_labelled,
-        lowest,
-        highest,
-    )
+    variance = one_row * design_effect / n_labelled
+    return PoweredEstimate(estimate, variance, design_effect, sample)
 
 
 def _variance(sample: LabelledSample, residuals: np.ndarray) -> float:
@@ -520,7 +512,7 @@ def combine(
     difference = labels.estimate - label_free
     move = -difference * shrinkage(difference, labels.variance, standard_error)
     # D' = D / (1 - m/N) <= 1 is what is left of the variance thanks to predictions.
-    left = min(labels.design_effect / labels.unlabelled_share, 1.0)
+    left = min(labels.design_effect / labels.sample.unlabelled_share, 1.0)
     saved = max(0.0, _TOLERATED_LOSS / sqrt(left) - 1)
     budget = min(_GREATEST_MOVE, sqrt(2 * saved)) * sqrt(labels.variance)
     low, high = labels.interval(level)
@@ -561,7 +553,7 @@ def compare_with_labels(
     p_value : float
         Probability of a difference as large if the label-free estimate were right.
     """
-    m = labels.n_labelled
+    m = labels.sample.n_labelled
     difference = abs(labels.estimate - label_free)
     # The variance if both were the same, as in the test of two proportions.
     between = (m * (labels.estimate + label_free) + 2) / (2 * m + 4)

@@ -11,15 +11,17 @@ from cape.quantify._base import Quantifier
 
 
 class _MeanQuantifier(Quantifier):
-    """The estimate is a function of the mean score.
+    """The estimate is the mean score, or a function of it.
 
     `_CountingQuantifier` replaces the score by the predicted label, 0 or 1, so that the
     mean is the share of rows that are classified as positive.
     """
 
+    _corrects = False
+
     def _from_mean(self, mean: Any) -> Any:
         """Return the prevalence that belongs to a mean, or to each of many means."""
-        raise TypeError(f"{type(self).__name__} must define _from_mean(mean).")
+        return mean
 
     def _mean(self, histogram: ScoreHistogram) -> float:
         """Return the mean over the scores of a histogram."""
@@ -58,17 +60,10 @@ class _CountingQuantifier(_MeanQuantifier):
         return is_above.astype(float)
 
 
-class _Uncorrected(_MeanQuantifier):
-    """The mean itself."""
-
-    _corrects = False
-
-    def _from_mean(self, mean: Any) -> Any:
-        return mean
-
-
 class _Corrected(_MeanQuantifier):
     """The mean, rescaled to be 1 over the positives and 0 over the negatives."""
+
+    _corrects = True
 
     def _fit(self) -> None:
         self.positive_mean_ = self._mean(self.positives_)
@@ -84,7 +79,7 @@ class _Corrected(_MeanQuantifier):
         return (mean - self.negative_mean_) / gap
 
 
-class CC(_CountingQuantifier, _Uncorrected):
+class CC(_CountingQuantifier):
     """Classify and count [1]_: the share of the scores above 1/2.
 
     The estimate is biased as soon as the prevalence changes. The interval is that of
@@ -112,7 +107,7 @@ class CC(_CountingQuantifier, _Uncorrected):
     """
 
 
-class PCC(_Uncorrected):
+class PCC(_MeanQuantifier):
     """Probabilistic classify and count [1]_: the mean score.
 
     The estimate is biased as soon as the prevalence changes. The interval is that of

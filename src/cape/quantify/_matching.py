@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from cape._histogram import ScoreHistogram, round_scores
@@ -12,41 +10,11 @@ from cape.quantify._base import Quantifier, mixture, posterior_statistic
 from cape.quantify._likelihood import ValuesAndDerivatives, decreasing_root
 
 
-class _Shares(NamedTuple):
-    """Shares of the bins among the positives, the negatives and the batch.
-
-    The bins of several binnings stand one after the other.
-    """
-
-    positives: np.ndarray
-    negatives: np.ndarray
-    batch: np.ndarray
-
-    def mixture(self, rho: np.ndarray) -> np.ndarray:
-        """Return the shares in a mixture, with one prevalence for each bin."""
-        return mixture(rho, self.positives, self.negatives)
-
-    def keep(self, bins: np.ndarray) -> _Shares:
-        """Return the shares of some of the bins."""
-        return _Shares(self.positives[bins], self.negatives[bins], self.batch[bins])
-
-
 class _MatchingQuantifier(Quantifier):
     """Match the batch in bins of equal width, in one or several binnings at once."""
 
     # A bin without rows of the batch adds nothing to the Hellinger distance's slope.
     _ignores_empty_bins = True
-
-    def _bin_numbers(self) -> list[int]:
-        """Return the number of bins of each binning."""
-        raise TypeError(f"{type(self).__name__} must define _bin_numbers().")
-
-    def _slope_terms(self, shares: _Shares, mixed: np.ndarray) -> ValuesAndDerivatives:
-        """Return what each bin adds to the slope, and the slope's derivative.
-
-        The slope is that of the negative distance between batch and mixture.
-        """
-        raise TypeError(f"{type(self).__name__} must define _slope_terms().")
 
     def _fit(self) -> None:
         numbers = self._bin_numbers()
@@ -66,36 +34,55 @@ class _MatchingQuantifier(Quantifier):
         return np.concatenate(counts) / cumulated[-1]
 
     def _estimate(self, batch: ScoreHistogram) -> float:
-        shares = _Shares(
-            self.positive_shares_, self.negative_shares_, self._binned(batch)
+        shares = np.array(
+            [self.positive_shares_, self.negative_shares_, self._binned(batch)]
         )
         # Bins in which the classes have equal shares tell nothing about the prevalence.
-        used = shares.positives != shares.negatives
+        used = shares[0] != shares[1]
         if self._ignores_empty_bins:
-            used &= shares.batch > 0
+            used &= shares[2] > 0
         if not used.any():
             # The batch has scores only where training had none: nothing can be matched.
             return self.prevalence_
-        binning = self.binning_[used]
-        nearest = self._match(shares.keep(used), binning)
-        return float(np.median(nearest))
-
-    def _match(self, shares: _Shares, binning: np.ndarray) -> np.ndarray:
-        """Find the prevalence of the nearest mixture in each binning, all at once."""
-        _, starts, sizes = np.unique(binning, return_index=True, return_counts=True)
+        positives, negatives, rows = shares[:, used]
+        direction = positives - negatives
+        _, starts, sizes = np.unique(
+            self.binning_[used], return_index=True, return_counts=True
+        )
 
         def slope(rho: np.ndarray) -> ValuesAndDerivatives:
-            rho_of_bin = np.repeat(rho, sizes)
-            mixed = shares.mixture(rho_of_bin)
-            values, derivatives = self._slope_terms(shares, mixed)
+            """Differentiate the negative distances of all binnings at once."""
+            mixed = mixture(np.repeat(rho, sizes), positives, negatives)
+            values, derivatives = self._slope_terms(direction, mixed, rows)
             # Sums over the bins of each binning.
             return (
                 np.add.reduceat(values, starts),
                 np.add.reduceat(derivatives, starts),
             )
 
-        start = np.full(len(starts), 0.5)
-        return decreasing_root(slope, start)
+        nearest = decreasing_root(slope, np.full(len(starts), 0.5))
+        return float(np.median(nearest))
+
+    def _bin_numbers(self) -> list[int]:
+        """Return the number of bins of each binning."""
+        # Nobody knows the best number of bins beforehand. The median over eleven
+        # numbers, as in the paper of HDy, is not misled by one that is too fine or too
+        # coarse. Every histogram has the borders of these bins among its edges; see
+        # `edges_for`.
+        return list(range(10, 111, 10))
+
+    def _slope_terms(
+        self, direction: np.ndarray, mixed: np.ndarray, batch: np.ndarray
+    ) -> ValuesAndDerivatives:
+        """Return what each bin adds to the slope, and the slope's derivative.
+
+        The slope is that of the negative distance between batch and mixture: here of
+        the sum of sqrt(b m), which is one minus half the squared Hellinger distance.
+        """
+        # With m' = p - n: (sqrt(b m))' = sqrt(b / m) m' / 2. The factor 1/2 is left
+        # out.
+        values = np.sqrt(batch / mixed) * direction
+        return values, values * -direction / (2 * mixed)
 
     def _statistic(self, histogram: ScoreHistogram, prevalence: float) -> np.ndarray:
         # The distance has no sampling distribution in closed form. The likelihood's
@@ -138,15 +125,6 @@ class HDy(_MatchingQuantifier):
     0.5
     """
 
-    def _bin_numbers(self) -> list[int]:
-        # Nobody knows the best number of bins beforehand. The median over eleven
-        # numbers, as in [1], is not misled by one that is too fine or too coarse. Every
-        # histogram has the borders of these bins among its edges; see `edges_for`.
-        return list(range(10, 111, 10))
-
-    def _slope_terms(self, shares: _Shares, mixed: np.ndarray) -> ValuesAndDerivatives:
-        return _hellinger_slope(shares, mixed)
-
 
 class DyS(_MatchingQuantifier):
     """Least Topsøe or Hellinger distance in a few bins [1]_.
@@ -187,32 +165,16 @@ class DyS(_MatchingQuantifier):
         check_choice("divergence", self.divergence, ("topsoe", "hellinger"))
         return [self.n_bins]
 
-    def _slope_terms(self, shares: _Shares, mixed: np.ndarray) -> ValuesAndDerivatives:
+    def _slope_terms(
+        self, direction: np.ndarray, mixed: np.ndarray, batch: np.ndarray
+    ) -> ValuesAndDerivatives:
         if self.divergence == "hellinger":
-            return _hellinger_slope(shares, mixed)
-        return _topsoe_slope(shares, mixed)
-
-
-def _hellinger_slope(shares: _Shares, mixed: np.ndarray) -> ValuesAndDerivatives:
-    """Differentiate the sum of sqrt(b m): one minus half the squared distance."""
-    # With m' = p - n: (sqrt(b m))' = sqrt(b / m) m' / 2. The factor 1/2 is left out.
-    direction = shares.positives - shares.negatives
-    ratio = shares.batch / mixed
-    values = np.sqrt(ratio) * direction
-    derivatives = values * -direction / (2 * mixed)
-    return values, derivatives
-
-
-def _topsoe_slope(shares: _Shares, mixed: np.ndarray) -> ValuesAndDerivatives:
-    """Differentiate minus the sum of m log(2m / (m + b)) + b log(2b / (m + b))."""
-    # The derivatives of the logarithms cancel, and m' log(2m / (m + b)) remains.
-    direction = shares.positives - shares.negatives
-    total = mixed + shares.batch
-    logarithms = np.log(2 * mixed / total)
-    values = -direction * logarithms
-    curvature = shares.batch / (mixed * total)
-    derivatives = -(direction**2) * curvature
-    return values, derivatives
+            return super()._slope_terms(direction, mixed, batch)
+        # Minus the sum of m log(2m / (m + b)) + b log(2b / (m + b)): the derivatives of
+        # the logarithms cancel, and m' log(2m / (m + b)) remains.
+        total = mixed + batch
+        values = -direction * np.log(2 * mixed / total)
+        return values, -(direction**2) * (batch / (mixed * total))
 
 
 def _cells_of_bins(edges: np.ndarray, n_bins: int) -> np.ndarray:
