@@ -108,55 +108,6 @@ def _variance(called: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return rate * (1 - rate) / (rows + 1)
 
 
-def rank_members(
-    group: GroupSituation,
-    criteria: Sequence[Criterion],
-    *,
-    cost_fp: float,
-    cost_fn: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rank the members of a group by what their errors are expected to cost.
-
-    A group whose rates are unknown, or that takes part in no criterion, gets the
-    paper's ranking: by the distance of the predicted prevalence from the estimate.
-
-    Parameters
-    ----------
-    group : GroupSituation
-    criteria : sequence of Criterion
-    cost_fp, cost_fn : float
-
-    Returns
-    -------
-    members : ndarray of int
-        Indices in the pool of the group, of members that may be chosen, the best first.
-    utilities : ndarray of float
-        What each of them adds to the total.
-    compared : ndarray of bool of shape (n_criteria,)
-        In which criteria the group takes part.
-    """
-    usable, compared = usable_members(group, criteria)
-    without_criteria = len(criteria) == 0
-    is_weighed = without_criteria or compared.any()
-    if is_weighed and has_known_rates(group).any():
-        # In simulations the observed shares bring the accuracy under parity of shares
-        # nearer the truth; without a criterion the plain rates choose better.
-        use_shares = not without_criteria
-        costs = expected_costs(
-            group, cost_fp=cost_fp, cost_fn=cost_fn, use_shares=use_shares
-        )
-    else:
-        costs = np.abs(group.predicted_prevalences - group.estimate.value)
-    if not is_weighed:
-        usable = np.ones(len(costs), dtype=bool)
-    # Ties go to the theta nearest the estimate, then to the smaller theta, as in the
-    # paper's rule (docs/design.md, decision 2).
-    distance_of_theta = np.round(np.abs(group.thetas - group.estimate.value), DIGITS)
-    members = np.lexsort((group.thetas, distance_of_theta, np.round(costs, DIGITS)))
-    members = members[usable[members]]
-    return members, -group.share * costs[members], compared
-
-
 def usable_members(
     group: GroupSituation, criteria: Sequence[Criterion]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -209,13 +160,54 @@ class Problem:
         self.groups = groups
         self.criteria = [CRITERIA[name] for name in criteria]
         self.costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
-        ranked = [rank_members(group, self.criteria, **self.costs) for group in groups]
-        self.members, self.utilities, compared = zip(*ranked, strict=True)
+        self.members = []
+        self.utilities = []
+        compared = []
+        for group in groups:
+            usable, takes_part = usable_members(group, self.criteria)
+            members, utilities = self._rank(group, usable, takes_part)
+            self.members.append(members)
+            self.utilities.append(utilities)
+            compared.append(takes_part)
         self.compared = np.array(compared, dtype=bool).T
         values = []
         for criterion in self.criteria:
             values.append([criterion.values(group) for group in groups])
         self.candidates = self._stack(values)
+
+    def _rank(
+        self, group: GroupSituation, usable: np.ndarray, compared: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rank the members of a group by what their errors are expected to cost.
+
+        A group whose rates are unknown, or that takes part in no criterion, gets the
+        paper's ranking: by the distance of the predicted prevalence from the estimate.
+
+        Returns
+        -------
+        members : ndarray of int
+            Indices in the pool of the group, of members that may be chosen, the best
+            first.
+        utilities : ndarray of float
+            What each of them adds to the total.
+        """
+        q = group.estimate.value
+        is_weighed = len(compared) == 0 or compared.any()
+        if is_weighed and has_known_rates(group).any():
+            # In simulations the observed shares bring the accuracy under parity of
+            # shares nearer the truth; without a criterion the plain rates choose
+            # better.
+            use_shares = len(compared) > 0
+            costs = expected_costs(group, **self.costs, use_shares=use_shares)
+        else:
+            costs = np.abs(group.predicted_prevalences - q)
+        # Ties go to the theta nearest the estimate, then to the smaller theta, as in
+        # the paper's rule (docs/design.md, decision 2).
+        distance_of_theta = np.round(np.abs(group.thetas - q), DIGITS)
+        members = np.lexsort((group.thetas, distance_of_theta, np.round(costs, DIGITS)))
+        if is_weighed:
+            members = members[usable[members]]
+        return members, -group.share * costs[members]
 
     def solve(self, bounds: Sequence[float | None]) -> list[int]:
         """Find the best choice, or the nearest to one that meets the bounds.
@@ -479,11 +471,6 @@ class Candidates:
     allowed: np.ndarray
 
 
-_Box = tuple[float, np.ndarray, np.ndarray, np.ndarray]
-"""A part of the choices: the total of the best members of all groups, the two ends that
-values lie between, and these members."""
-
-
 def best_choice(
     candidates: Candidates, bounds: np.ndarray, *, at_least: float = -np.inf
 ) -> np.ndarray | None:
@@ -506,85 +493,59 @@ def best_choice(
     ndarray of int of shape (n_groups,) or None
         Positions in ``candidates``; None if no choice meets the bounds.
     """
+    groups = np.arange(len(candidates.utilities))
     shape = candidates.values.shape[:2]
-    whole = _make_box(candidates, np.full(shape, -np.inf), np.full(shape, np.inf))
-    # The count makes the order of equal bounds that in which boxes were made.
-    boxes: list[tuple[float, int, _Box]] = []
+    # A box: its bound, the ends that values lie between, and its best members. The
+    # count makes the order of equal bounds that in which boxes were made.
+    boxes: list[tuple[float, int, np.ndarray, np.ndarray, np.ndarray]] = []
     n_boxes = 0
-    children = [whole]
+    children = [(np.full(shape, -np.inf), np.full(shape, np.inf))]
     while True:
-        for box in children:
-            if box is not None and box[0] >= at_least - SLACK:
-                heapq.heappush(boxes, (-box[0], n_boxes, box))
+        for low, high in children:
+            members = _best_within(candidates, low, high)
+            if members is None:
+                continue
+            # No choice in the box is better than the best member of every group.
+            total = float(candidates.utilities[groups, members].sum())
+            if total >= at_least - SLACK:
+                heapq.heappush(boxes, (-total, n_boxes, low, high, members))
                 n_boxes += 1
         if not boxes:
             return None
-        box = heapq.heappop(boxes)[2]
-        members = box[-1]
-        violated = _worst_violation(candidates, bounds, members)
-        if violated is None:
+        _, _, low, high, members = heapq.heappop(boxes)
+        chosen = candidates.values[:, groups, members]
+        excess = chosen[:, :, None] - chosen[:, None, :] - bounds
+        if (excess <= SLACK).all():
             return members
-        children = _split(candidates, bounds, box, violated)
+        value, group, other = np.unravel_index(excess.argmax(), excess.shape)
+        bound = bounds[value, group, other]
+        cut = (chosen[value, group] - bound + chosen[value, other]) / 2
+        # That choice has v_g - C_gh > v_h. A cut t between the two leaves no valid
+        # choice out: either v_h <= t, and then every group has v_g <= t + C_gh; or
+        # v_h >= t, and then every group has v_g >= t - C_hg.
+        highest = cut + bounds[value, :, other] + SLACK
+        highest[other] = cut
+        lower = high.copy()
+        lower[value] = np.minimum(high[value], highest)
+        lowest = cut - bounds[value, other, :] - SLACK
+        lowest[other] = cut
+        higher = low.copy()
+        higher[value] = np.maximum(low[value], lowest)
+        children = [(low, lower), (higher, high)]
 
 
-def _make_box(candidates: Candidates, low: np.ndarray, high: np.ndarray) -> _Box | None:
-    """Return a box with the best member of every group; None if a group has none."""
+def _best_within(
+    candidates: Candidates, low: np.ndarray, high: np.ndarray
+) -> np.ndarray | None:
+    """Return the best member of every group in a box; None if a group has none."""
     allowed = candidates.allowed.copy()
     for value, value_low, value_high in zip(candidates.values, low, high, strict=True):
         allowed &= value >= value_low[:, None]
         allowed &= value <= value_high[:, None]
+    if not allowed.any(axis=1).all():
+        return None
     # The best members stand first.
-    members = allowed.argmax(axis=1)
-    groups = np.arange(len(members))
-    if not allowed[groups, members].all():
-        return None
-    # No choice in the box is better than the best member of every group.
-    total = float(candidates.utilities[groups, members].sum())
-    return total, low, high, members
-
-
-def _worst_violation(
-    candidates: Candidates, bounds: np.ndarray, members: np.ndarray
-) -> tuple[int, int, int] | None:
-    """Return the value, group and other group whose bound is exceeded furthest."""
-    if not bounds.size:
-        return None
-    groups = np.arange(len(members))
-    chosen = candidates.values[:, groups, members]
-    excess = chosen[:, :, None] - chosen[:, None, :] - bounds
-    worst = int(excess.argmax())
-    if excess.flat[worst] <= SLACK:
-        return None
-    value, group, other = np.unravel_index(worst, excess.shape)
-    return int(value), int(group), int(other)
-
-
-def _split(
-    candidates: Candidates,
-    bounds: np.ndarray,
-    box: _Box,
-    violated: tuple[int, int, int],
-) -> list[_Box | None]:
-    """Split a box so that both halves are without its best choice.
-
-    That choice has v_g - C_gh > v_h. A cut t between the two leaves no valid choice
-    out: either v_h <= t, and then every group has v_g <= t + C_gh; or v_h >= t, and
-    then every group has v_g >= t - C_hg.
-    """
-    _, low, high, members = box
-    value, group, other = violated
-    v_group = candidates.values[value, group, members[group]]
-    v_other = candidates.values[value, other, members[other]]
-    cut = (v_group - bounds[value, group, other] + v_other) / 2
-    lower = high.copy()
-    reach = cut + bounds[value, :, other] + SLACK
-    reach[other] = cut
-    lower[value] = np.minimum(high[value], reach)
-    higher = low.copy()
-    reach = cut - bounds[value, other, :] - SLACK
-    reach[other] = cut
-    higher[value] = np.maximum(low[value], reach)
-    return [_make_box(candidates, low, lower), _make_box(candidates, higher, high)]
+    return allowed.argmax(axis=1)
 
 
 def best_with_a_coin(candidates: Candidates, compared: np.ndarray) -> float:

@@ -581,7 +581,10 @@ def make_rule(rule: Any) -> Rule:
         check_choice("rule", rule, tuple(RULES))
         return RULES[rule]()
     if isinstance(rule, Mapping) and "name" in rule:
-        return _from_description(rule)
+        parameters = dict(rule)
+        name = parameters.pop("name")
+        check_choice("rule", name, tuple(_DESCRIBED))
+        return _DESCRIBED[name](**parameters)
     names = ", ".join(map(repr, RULES))
     raise TypeError(
         f"rule must be one of {names}, or an instance of a subclass of "
@@ -644,13 +647,5 @@ def bounds_of(description: Mapping[str, Any]) -> dict[str, float | None]:
     """
     if description["name"] not in _DESCRIBED:
         return {}
-    rule = _from_description(description)
+    rule = make_rule(description)
     return rule.bounds if isinstance(rule, BoundedRule) else {}
-
-
-def _from_description(description: Mapping[str, Any]) -> Rule:
-    """Make the rule that `describe_rule` has described."""
-    parameters = dict(description)
-    name = parameters.pop("name")
-    check_choice("rule", name, tuple(_DESCRIBED))
-    return _DESCRIBED[name](**parameters)
