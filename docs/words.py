@@ -14,6 +14,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 WORDING = HERE.parent / "src" / "cape" / "_wording"
 FEWEST_WORDS = 3
+FOREIGN = ("_PHRASES", "_OF_SCIKIT_LEARN")
+"""Tables of errors of other libraries, with what takes their place."""
 
 HEAD = """# Words
 
@@ -39,8 +41,10 @@ def texts_in(node: ast.AST) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
             continue
+        if isinstance(child, ast.Assign) and ast.unparse(child.targets[0]) in FOREIGN:
+            continue
         if isinstance(child, ast.JoinedStr | ast.Constant):
-            yield text_of(child).strip()
+            yield from text_of(child).strip().split("\n")
         else:
             yield from texts_in(child)
 
@@ -49,7 +53,7 @@ def is_sentence(text: str) -> bool:
     """Tell prose from names, formats and patterns."""
     prose = re.sub(r"\{[^}]*\}|\S*\w_\w\S*", " ", text)
     words = [word for word in prose.split() if re.search("[A-Za-z]", word)]
-    is_pattern = re.search(r"[\\^\n]", text)
+    is_pattern = re.search(r"[\\^]", text)
     return len(words) >= FEWEST_WORDS and not is_pattern
 
 

@@ -286,7 +286,7 @@ def test_an_audit_shows_its_numbers():
     audited = audit_of(counts, n_resamples=50)
     reader = read(audited)
     table = audited.table()
-    heads = {"FPR": "fpr", "predicted positive": "predicted_prevalence", "PD": "pd"}
+    heads = {"FPR": "fpr", "predicted": "predicted_prevalence", "PD": "pd"}
     for row in reader.rows[1:]:
         shown = dict(zip(reader.rows[0], row, strict=True))
         for head, metric in heads.items():

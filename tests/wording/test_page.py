@@ -20,7 +20,7 @@ def test_columns_that_are_not_shown_are_counted(n):
     sentence = columns_sentence({"counted": True, "moved": moved}, 12)
     assert sentence.startswith("No column has clearly changed") == (n == 0)
     if n > 12:
-        assert sentence.startswith(f"{n - 12} more {'is' if n == 13 else 'are'} in")
+        assert sentence.endswith(f"lists {n - 12} more.")
     else:
         assert n == 0 or not sentence
 
@@ -28,7 +28,7 @@ def test_columns_that_are_not_shown_are_counted(n):
 def test_columns_at_fault_and_columns_that_nobody_counted():
     at_fault = {"counted": True, "moved": [{"fault": "units"}]}
     assert columns_sentence(at_fault, 12).startswith(
-        "A broken column spoils the scores"
+        "A broken column distorts the scores"
     )
     uncounted = columns_sentence({"counted": False, "moved": []}, 12)
     assert uncounted.startswith("Columns were not checked")
@@ -48,7 +48,7 @@ def test_the_sentence_below_each_heading():
     batch["rule"] = {"name": "Mine"}
     assert lede(batch).endswith("Aim: Mine.")
     explorer = {"kind": "explorer", "made": MADE}
-    expected = "What a model would do at other shares, if nothing else changes."
+    expected = "What a model would do if only the shares of positives changed."
     assert lede(explorer) == expected
 
 
@@ -92,7 +92,7 @@ def test_a_model_without_groups_says_none():
     columns = {"label": "y", "labels": ["0", "1"], "groups": [], "features": ["u"]}
     rows = dict(made_rows({**MADE, "columns": columns}))
     assert rows["groups"] == "none" and rows["features"] == "u"
-    assert rows["label"] == "y: 1 is positive, 0 negative"
+    assert rows["label"] == "y: 1 is positive, 0 is negative"
 
 
 # What labels say of the estimates

@@ -20,38 +20,38 @@ USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
     [
         (
             {**USED, "verdict": "confirmed"},
-            "46 labels put it at 0.600 and confirm the label-free estimate to within "
-            "0.1",
+            "46 labels put the share at 0.600 and confirm the label-free estimate to "
+            "within 0.1",
         ),
         (
             {**USED, "verdict": "not_contradicted", "p_value": 0.21},
-            "46 labels put it at 0.600 and do not contradict the label-free estimate, "
-            "whose interval is too wide to say much (p = 0.210)",
+            "46 labels put the share at 0.600 and do not contradict the label-free "
+            "estimate, whose interval is too wide to say much (p = 0.210)",
         ),
         (
             USED,
-            "46 labels put it at 0.600 and contradict the label-free estimate "
+            "46 labels put the share at 0.600 and contradict the label-free estimate "
             "(p = 0.003)",
         ),
         (
             {**USED, "rows": 500, "p_value": 1e-9},
-            "labels for all 500 rows put it at 0.600 and contradict the label-free "
-            "estimate (p < 0.001)",
+            "labels for all 500 rows put the share at 0.600 and contradict the "
+            "label-free estimate (p < 0.001)",
         ),
         (
             {"rows": 46, "sample_p_value": 0.004},
-            "labels not used: the labelled rows are not a random sample of the batch "
-            "(p = 0.004)",
+            "labels are not used because the labeled rows are not a random sample of "
+            "the batch (p = 0.004)",
         ),
         (
             {"rows": 3},
-            "3 labels, not used: 10 are needed",
+            "3 labels are too few to use; 10 are needed",
         ),
         (
             {"rows": 46, "estimate": 1.0, "p_value": 1e-5},
-            "labels not used: all 46 are positive, which has a chance of less than 1 "
-            "in 1,000 if the label-free estimate is right. Were rows with the other "
-            "label left blank? If not, label more rows until both labels occur",
+            "labels are not used because all 46 are positive: the chance of that is "
+            "below 1 in 1,000 if the label-free estimate is right. Were rows with the "
+            "other label left blank? If not, label more rows until both labels occur",
         ),
         (
             {"rows": 0},
@@ -121,8 +121,8 @@ def warnings_of(nothing_found, warn_if_doubtful):
 
 def test_a_refuted_estimate_is_warned_of_with_both_numbers(adapted, warnings_of):
     (message,) = warnings_of({"a": adapted(labels=USED)})
-    assert "contradict the label-free estimate of 'a' (0.200 without labels" in message
-    assert "0.600 with 46 of them" in message
+    assert "the label-free estimate for 'a' (0.200 without labels" in message
+    assert "0.600 with 46 labels" in message
     confirmed = adapted(labels={**USED, "verdict": "confirmed", "p_value": 0.6})
     assert warnings_of({"a": confirmed}) == []
 
@@ -134,8 +134,8 @@ def test_labels_that_cannot_be_used_are_warned_of(adapted, warnings_of):
         "none": adapted(),
     }
     (message,) = warnings_of(groups)
-    assert "'early': labels not used" in message
-    assert "'few': 4 labels, not used" in message
+    assert "'early': labels are not used" in message
+    assert "'few': 4 labels are too few" in message
     assert "'none'" not in message
 
 
@@ -203,15 +203,15 @@ def test_every_criterion_and_rule_has_a_name(name):
 def test_the_probability_is_said():
     sentence = wording.bound_sentence(entry(TPR, bound=0.05, probability=0.6123), 0.05)
     assert sentence == (
-        "Difference in true positive rates: expected 0.040 (0.000 to 0.120); at most "
-        "0.05 was asked for, and this batch meets it with probability 0.61."
+        "Difference in true positive rates: expected 0.040 (0.000 to 0.120). You "
+        "asked for at most 0.05; the probability that this batch meets it is 0.61."
     )
 
 
 def test_what_is_observed_is_not_expected():
     known = entry("demographic_parity_ratio", 0.81, 0.81, 0.81, 0.8, 1.0)
     sentence = wording.bound_sentence(known, 0.8)
-    assert "0.810, as observed in this batch; at least 0.8" in sentence
+    assert "0.810, as observed in this batch. You asked for at least 0.8" in sentence
     assert "four-fifths" in sentence
 
 
@@ -236,20 +236,20 @@ def test_intervals_may_be_open_or_observed():
 def test_warnings_of_fit():
     sizes = {("a", 1): (42, 21), "b": (90, 12.5)}
     assert wording.few_rows_of_a_class(sizes, 25) == (
-        "fewer than min_class_size=25 rows in a class of 'a, 1' (21 of 42 rows), 'b' "
-        "(12.5 of 90 rows): the intervals of these groups may not hold."
+        "one class has fewer than min_class_size=25 rows in 'a, 1' (21 of 42 rows), "
+        "'b' (12.5 of 90 rows): the intervals for these groups may be wrong."
     )
     assert wording.scores_without_signal({"b": 0.512}) == (
         "the scores do not tell the classes apart in 'b' (AUC 0.51): the 95% interval "
-        "of the AUC is not above 0.5. The prevalence of such a group cannot be "
-        "estimated from its scores."
+        "of the AUC is not all above 0.5. The share of positives in such a group "
+        "cannot be estimated from its scores."
     )
     assert "'b' (AUC 0.56)" in wording.scores_say_too_little({"b": 0.56})
     alike = wording.scores_are_alike(0.3, 0.25)
     assert wording.of_group(alike, 0) == (
         "group '0': the scores cannot tell the classes apart (mean score of positives "
-        "0.3000, of negatives 0.2500): every estimate will be the training prevalence, "
-        "with interval [0, 1]."
+        "0.3000, of negatives 0.2500): every estimate will equal the share in "
+        "training, with interval [0, 1]."
     )
     assert wording.rows_are_repeated(4000, 5000) == (
         "4,000 of 5,000 rows occur more than once with the same label: intervals "
@@ -269,40 +269,43 @@ VERDICTS = [
         {"verdict": "consistent", "held_back": 0.4},
         {"untested": "scores"},
         "consistent with a prior shift, with weak signs of other changes; the scores "
-        "alone give 0.550 (only the columns were tested)",
+        "alone suggest 0.550 (only the columns were tested)",
     ),
     (
         {"verdict": "drifted", "without_labels": Estimate(0.6, 0.5, 0.7)},
         {},
-        "more than the prevalence changed; the scores alone give 0.550",
+        "something besides the share of positives changed; the scores alone suggest "
+        "0.550",
     ),
     (
         {"verdict": "cannot_tell"},
         {},
-        "columns and scores disagree about the prevalence; the scores alone give 0.550",
+        "columns and scores disagree on the share of positives; the scores alone "
+        "suggest 0.550",
     ),
     (
         {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
         {},
-        "too few rows (1,234) for these scores (AUC 0.70)",
+        "too few rows (1,234) for scores this weak (AUC 0.70)",
     ),
     (
         {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
         {"rows_needed": 1500.2},
-        "too few rows (1,234) for these scores (AUC 0.70); about 1,500 would do",
+        "too few rows (1,234) for scores this weak (AUC 0.70); about 1,500 would be "
+        "enough",
     ),
     (
         # Not even a batch without end.
         {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
         {"rows_needed": float("inf"), "auc": 0.55},
-        "the scores (AUC 0.55) do not reveal the prevalence, however many rows there "
-        "are; label some rows",
+        "the scores (AUC 0.55) cannot reveal the share of positives, no matter how "
+        "many rows there are; label some rows",
     ),
     (
         {"verdict": "fault"},
         {"at_fault": list("abcde")},
-        "the prevalence cannot be estimated: something is wrong with `a`, `b`, `c` and "
-        "2 more",
+        "the share of positives cannot be estimated: something is wrong with `a`, `b`, "
+        "`c` and 2 more",
     ),
     (
         {"verdict": "fault"},
@@ -312,7 +315,8 @@ VERDICTS = [
     (
         {"verdict": "ignored"},
         {},
-        "more than the prevalence changed, and drift was ignored as you asked",
+        "something besides the share of positives changed, but you chose to ignore "
+        "drift",
     ),
 ]
 

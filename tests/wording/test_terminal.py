@@ -28,17 +28,17 @@ from cape._wording._terminal import (
         (
             "columns_not_used",
             {"columns": ["x1", "x2"]},
-            "2 columns not used by the model: 'x1', 'x2'.",
+            "the model does not use 2 columns: 'x1', 'x2'.",
         ),
         (
             "columns_not_used",
             {"columns": ["x"]},
-            "1 column not used by the model: 'x'.",
+            "the model does not use 1 column: 'x'.",
         ),
         (
             "converted",
             {"column": "f", "here": "text", "training": "flag"},
-            "column 'f' holds text here but held true or false in training. It was "
+            "column 'f' holds text, but held true/false values in training. It was "
             "converted.",
         ),
         (
@@ -49,8 +49,8 @@ from cape._wording._terminal import (
         (
             "disarmed",
             {"n": 3, "path": "o.csv", "predicted": True},
-            "o.csv: 3 fields that a spreadsheet would run as formulas now begin with "
-            "an apostrophe; to predict that file again, write Parquet instead.",
+            "o.csv: 3 fields that spreadsheets would run as formulas got a leading "
+            "apostrophe. To predict that file again, write Parquet instead.",
         ),
         ("rule", {"text": "missed.", "file": "jan.csv"}, "jan.csv: missed."),
         ("rule", {"text": "missed.", "file": ""}, "missed."),
@@ -71,7 +71,7 @@ from cape._wording._terminal import (
         (
             "dropped",
             {"kind": "date", "columns": [("day", "holds dates")]},
-            "dropped dates, which in later files all come after training: 'day' (holds "
+            "dropped dates, which all come after training in later files: 'day' (holds "
             "dates).",
         ),
         (
@@ -88,7 +88,7 @@ from cape._wording._terminal import (
                 "p_value": 0.0012,
                 "one_class": False,
             },
-            "labels for 'a' are not used: the 3 of 9 drawn rows that came back are not "
+            "labels for 'a' are not used: 3 of the 9 rows drawn came back and are not "
             "a random sample (p = 0.0012).",
         ),
         (
@@ -140,7 +140,7 @@ CONTENT = {
 def test_each_fact_of_a_model_is_a_sentence():
     assert model_facts(CONTENT) == {
         "trained on": "train.csv, 120 rows, sha256 0123456789abcdef",
-        "label": "repaid: no is positive, yes negative",
+        "label": "repaid: no is positive, yes is negative",
         "groups": "race, sex",
         "features": "age (number), since (date)",
         "learner": "boosting; cv 3, rule (accuracy, cost_fp 1, cost_fn 4), "

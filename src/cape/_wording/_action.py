@@ -18,35 +18,45 @@ MARKS = {"do_not_use": "bad", "label": "warn", "not_adapted": "warn", "use": "go
 ACTIONS = {
     "use": "use",
     "label": "label {rows}",
-    "not_adapted": "not adapted",
+    "not_adapted": "hold off: {more}",
     "do_not_use": "do not use",
 }
 """What to do with the predictions of a group; the rows are those to label."""
 
+CELLS = {
+    "use": "use",
+    "label": "label {labels:,}",
+    "not_adapted": "hold off",
+    "do_not_use": "do not use",
+}
+"""The same in a table of the terminal."""
+
 REASONS = {
-    ("do_not_use", "fault"): "fix {columns}",
-    ("do_not_use", "refuted"): "labels disagree",
+    ("do_not_use", "fault"): "fix {columns} first",
+    ("do_not_use", "refuted"): "contradicted by the labels",
     ("label", "scores"): "share too uncertain",
-    ("label", "columns"): "columns disagree",
-    ("label", "labels"): "too few labels",
-    ("label", "ignored"): "other changes ignored",
-    ("not_adapted", "scores"): "weak scores",
-    ("not_adapted", "few_rows"): "too few rows",
-    ("not_adapted", "drift"): "other changes",
+    ("label", "columns"): "columns and scores disagree",
+    ("label", "labels"): "too few usable labels",
+    ("label", "ignored"): "other changes found but ignored",
+    ("not_adapted", "scores"): "scores too weak to tell the share",
+    ("not_adapted", "few_rows"): "too few rows to tell the share",
+    ("not_adapted", "drift"): "other changes found",
     ("use", "labels"): "backed by labels",
-    ("use", "consistent"): "no other change found",
-    ("use", "some_drift"): "other changes allowed for",
-    ("use", "not_tested"): "not tested",
+    ("use", "consistent"): "no other changes found",
+    ("use", "some_drift"): "interval allows for other changes",
+    ("use", "not_tested"): "not tested for other changes",
 }
 """Why, by action and reason."""
 
-SAID_ABOVE = [("do_not_use", "fault"), ("use", "consistent"), ("use", "labels")]
-"""What rows of a table leave out: broken columns and labels are named above it."""
+_SAID_ABOVE = [("do_not_use", "fault"), ("use", "consistent")]
+"""What rows of a table leave out: broken columns are named above it."""
+
+CONFIRMED = "labels agree to within 0.1"
 
 _COUNTED = {
     "do_not_use": "not to use",
     "label": "to label",
-    "not_adapted": "not adapted",
+    "not_adapted": "on hold",
     "use": "to use",
 }
 """What to do with several groups or batches, behind their number."""
@@ -54,9 +64,30 @@ _COUNTED = {
 
 def reason_text(code: str, reason: str, columns: Iterable[str]) -> str:
     """Say why a group has its action."""
-    names = [f"`{name}`" for name in columns]
-    shown = listed(names, _MOST_COLUMNS, "columns")
-    return REASONS[code, reason].format(columns=shown)
+    return REASONS[code, reason].format(columns=_named(columns))
+
+
+def _named(columns: Iterable[str]) -> str:
+    names = [f"`{name}`" for name in dict.fromkeys(columns)]
+    return listed(names, _MOST_COLUMNS, "columns")
+
+
+def reason_in_row(action: Mapping[str, Any], *, decide: bool = True) -> str:
+    """Say why a group has its action, where nothing above the table says it.
+
+    Parameters
+    ----------
+    action : mapping
+        The ``code``, the ``reason`` and the ``columns`` of the group.
+    decide : bool, default=True
+        Whether labels, if any, corrected the estimates.
+    """
+    code, reason = action["code"], action["reason"]
+    if (code, reason) in _SAID_ABOVE:
+        return ""
+    if (code, reason) == ("use", "labels"):
+        return "" if decide else CONFIRMED
+    return reason_text(code, reason, action["columns"])
 
 
 def action_words(code: str, labels: int) -> str:
@@ -66,14 +97,12 @@ def action_words(code: str, labels: int) -> str:
     --------
     >>> action_words("label", 97)
     'label 97 rows'
-    >>> action_words("not_adapted", 54)
-    'not adapted: label 54 rows'
+    >>> action_words("not_adapted", 54), action_words("not_adapted", 0)
+    ('hold off: label 54 rows', 'hold off: collect more rows')
     """
     rows = rows_text(labels)
-    text = ACTIONS[code].format(rows=rows)
-    if code == "not_adapted" and labels:
-        return f"{text}: label {rows}"
-    return text
+    more = f"label {rows}" if labels else "collect more rows"
+    return ACTIONS[code].format(rows=rows, more=more)
 
 
 def action_text(action: GroupAction) -> str:
@@ -95,29 +124,33 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
     >>> action_head([{"code": "label", "labels": 97}])
     'Label 97 rows first'
     >>> action_head([{"code": "label", "labels": 97}, {"code": "use", "labels": 0}])
-    'Use the predictions for 1 of 2 groups; to use more, label 97 rows'
+    'Use the predictions for 1 of 2 groups; for the rest, label 97 rows'
     >>> action_head([{"code": "do_not_use", "labels": 0, "columns": ["age"]}])
     'Do not use the predictions: fix `age` first'
     """
     codes = [action["code"] for action in actions]
     labels = sum(action["labels"] for action in actions)
-    more = f"label {rows_text(labels)}" if labels else "collect more rows"
+    broken = [name for action in actions for name in action.get("columns", [])]
+    steps = []
+    if broken:
+        steps.append(f"fix {_named(broken)}")
+    if labels:
+        steps.append(f"label {rows_text(labels)}")
+    elif "not_adapted" in codes:
+        steps.append("collect more rows")
+    first = " and ".join(steps)
     n_used = codes.count("use")
     if n_used == len(codes):
         return "Use the predictions"
     if n_used:
         head = f"Use the predictions for {n_used} of {len(codes)} groups"
-        only_faults = not labels and "not_adapted" not in codes
-        return head if only_faults else f"{head}; to use more, {more}"
+        return f"{head}; for the rest, {first}" if steps else head
     if "do_not_use" in codes:
-        broken = [
-            f"`{name}`" for action in actions for name in action.get("columns", [])
-        ]
-        first = listed(list(dict.fromkeys(broken)), _MOST_COLUMNS, "columns")
-        return "Do not use the predictions" + (f": fix {first} first" if broken else "")
+        head = "Do not use the predictions"
+        return f"{head}: {first} first" if steps else head
     if "label" in codes:
-        return f"Label {rows_text(labels)} first"
-    return f"Predictions not adapted; {more} first"
+        return f"{first[0].upper()}{first[1:]} first"
+    return f"Hold off: {first} first"
 
 
 def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") -> str:
@@ -125,8 +158,9 @@ def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") 
 
     Examples
     --------
-    >>> more_rows([{"code": "use"}, {"code": "label"}], "group")
-    '2 more groups: 1 to label, 1 to use'
+    >>> rest = [{"code": "use", "labels": 0}, {"code": "label", "labels": 97}]
+    >>> more_rows(rest, "group")
+    '2 more groups: 1 to label, 1 to use (label 97 rows)'
     """
     codes = [action["code"] for action in actions]
     counts = []
@@ -134,7 +168,9 @@ def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") 
         if code in codes:
             counts.append(f"{codes.count(code)} {_COUNTED[code]}")
     text = counted(len(actions), f"more {noun}", nouns and f"more {nouns}")
-    return f"{text}: {', '.join(counts)}"
+    text = f"{text}: {', '.join(counts)}"
+    labels = sum(action["labels"] for action in actions)
+    return f"{text} (label {rows_text(labels)})" if labels else text
 
 
 def action_repr(action: Action) -> str:

@@ -39,17 +39,6 @@ RATE_HEADINGS = {
 }
 """Rates of which a page has a picture."""
 
-IN_NOTEBOOKS = {
-    "predicted_prevalence": "predicted positive",
-    "prevalence": "positive",
-    "pd": "PD",
-    "fpr": "FPR",
-    "fnr": "FNR",
-    "precision": "precision",
-    "accuracy": "accuracy",
-}
-"""The same rates, and what a notebook calls them."""
-
 ALONE = {"cape": "the predictions"}
 """The one classifier of an audit, which may be anybody's."""
 
@@ -62,95 +51,61 @@ BETWEEN_NAMES = {
     "fpr_difference": "difference in FPR",
     "fnr_difference": "difference in FNR",
     "accuracy_difference": "difference in accuracy",
-    "predicted_prevalence_difference": "difference in predicted share",
+    "predicted_prevalence_difference": "difference in predicted shares",
     "predicted_prevalence_ratio": "ratio of predicted shares (four-fifths rule)",
 }
 """Metrics of pairs of groups, as pages call them."""
 
-GLOSSARY = [
-    (
-        "positive",
-        "One of the two labels, named at the top of this page. Positive does not mean "
-        "good: it may mean that a loan is repaid, or that a crime is expected.",
-    ),
-    (
-        "true share",
-        "Share of a group's rows whose label is positive. Also called prevalence.",
-    ),
-    ("predicted share", "Share of a group's rows that are predicted positive."),
-    (
-        "FPR",
-        "False positive rate: of the rows whose label is negative, the share predicted "
-        "positive.",
-    ),
-    (
-        "FNR",
-        "False negative rate: of the rows whose label is positive, the share predicted "
-        "negative.",
-    ),
-    ("accuracy", "Share of rows predicted correctly."),
-    (
-        "precision",
-        "Of the rows predicted positive, the share whose label is positive.",
-    ),
-    (
-        "PD",
-        "Prevalence difference: distance between a group's predicted and true share. "
-        "0 is best.",
-    ),
-    (
-        "PE",
-        "Proportional equality of two groups: distance between the ratio of their "
-        "predicted shares and the ratio of their true shares. 0 is best.",
-    ),
-    (
-        "ratio of predicted shares",
-        "The predicted share of one group divided by that of another. 1 means equal. "
-        "The four-fifths rule of thumb, from American rules on hiring, calls for a "
-        "closer look below 0.8. It ignores the labels.",
-    ),
-    (
-        "interval",
-        "Where the value may lie if the rows are a sample from a larger population. "
-        "Fewer rows make it wider. It does not allow for wrong labels.",
-    ),
-    (
-        "too few rows",
-        "Fewer than ten rows. Only an interval is shown.",
-    ),
-]
+GLOSSARY = {
+    "positive": "One of the two labels, named at the top of this page. Positive does "
+    "not mean good: it may mean that a loan was repaid or that a crime is expected.",
+    "true share": "Share of a group's rows with a positive label; also called "
+    "prevalence.",
+    "predicted share": "Share of a group's rows that are predicted positive.",
+    "FPR": "False positive rate, the share of negatives that are predicted positive.",
+    "FNR": "False negative rate, the share of positives that are predicted negative.",
+    "accuracy": "Share of rows that are predicted correctly.",
+    "precision": "Share of predicted positives whose label is positive.",
+    "PD": "Prevalence difference, the distance between a group's predicted and true "
+    "shares. 0 is best.",
+    "PE": "Proportional equality, the distance between the ratio of two groups' "
+    "predicted shares and the ratio of their true shares. 0 is best.",
+    "ratio of predicted shares": "One group's predicted share divided by another's. "
+    "1 means equal. The four-fifths rule of thumb, from U.S. hiring guidelines, calls "
+    "for a closer look below 0.8. It ignores the labels.",
+    "interval": "Range that probably holds the true value if the rows are a sample "
+    "from a larger population. Fewer rows make it wider. It does not account for wrong "
+    "labels.",
+    "too few rows": "With fewer than 10 rows, only an interval is shown.",
+}
 """Terms of the audit page."""
 
 
 def rate_is_undefined(rate: str, groups: list[str]) -> str:
     """Warn of groups that are left out of a comparison."""
     return (
-        f"{rate} is undefined for groups with no rows to compute it from. They are "
-        f"left out: {', '.join(groups)}."
+        f"{rate} is undefined for groups with no rows to compute it from. These groups "
+        f"are left out: {', '.join(groups)}."
     )
 
 
 def pe_is_undefined(groups: list[str]) -> str:
     """Warn of groups that no other group can be compared with."""
     return (
-        "proportional equality is undefined relative to groups without positives "
-        f"or without predicted positives: {', '.join(groups)}. The value is NaN there."
+        "proportional equality is undefined relative to groups with no positives or no "
+        f"predicted positives, and is NaN there: {', '.join(groups)}."
     )
 
 
 def audit_title(n_groups: int, level: float) -> str:
     """Return the line above an audit in a notebook."""
-    return (
-        f"Audit of {n_groups} groups, with {level_text(level)} intervals. "
-        '"positive" is the share according to the labels.'
-    )
+    return f"Audit of {n_groups} groups, with {level_text(level)} intervals"
 
 
 def shares_title(level: float) -> str:
     """Return the title of the picture of an audit."""
-    return (
-        f"Predicted and actual share of positives, with {level_text(level)} intervals"
-    )
+    intervals = f"{level_text(level)} intervals"
+    return f"Predicted and actual shares of positives, with {intervals}"
 
 
 def value_text(finding: Finding) -> str:
@@ -177,7 +132,7 @@ def worst_lines(audit: Audit, names: Mapping[Hashable, str]) -> list[str]:
     lines = []
     for finding in audit.worst_pairs().values():
         lines.append(f"worst pair: {finding_line(finding, names)}")
-    lines.append(f"pairs() lists all {len(audit.between)} findings for pairs of groups")
+    lines.append(f"pairs() lists all {len(audit.between)} comparisons")
     return lines
 
 
@@ -190,7 +145,7 @@ def groups_lines(
     rows = {}
     for group, findings in by_group.items():
         row = {}
-        for metric, name in IN_NOTEBOOKS.items():
+        for metric, name in RATE_NAMES.items():
             if metric in findings:
                 row[name] = value_text(findings[metric])
         rows[names[group]] = row
@@ -199,7 +154,7 @@ def groups_lines(
     left_out = len(table) - _MOST_GROUPS
     if left_out > 0:
         lines.append(f"and {counted(left_out, 'more group')}")
-    return [*lines, "table() lists the intervals of all groups"]
+    return [*lines, "table() lists all groups with their intervals"]
 
 
 def why_no_pe(audit: Mapping[str, Any]) -> str:
@@ -222,20 +177,21 @@ def why_no_pe(audit: Mapping[str, Any]) -> str:
 def left_out_groups(names: list[str], fewest_rows: int) -> str:
     """Say which groups are too small for the worst pair."""
     return (
-        f"Pairs with {joined(names)} are left out: groups of fewer than "
+        f"Pairs with {joined(names)} are left out because groups of fewer than "
         f"{fewest_rows} rows are too small to compare."
     )
 
 
+_AS_TRAINED = (
+    "As trained: the same model without CAPE, cut off where it predicts as many "
+    "positives as there were in training."
+)
+
+
 def observed_caption(level: float, *, both: bool) -> str:
     """Return the caption of the table of observed rates."""
-    caption = f"Each rate with its {level_text(level)} interval"
-    if both:
-        caption += (
-            "; as trained: the same model without CAPE, with the cutoff that predicts "
-            "as many positives as training had"
-        )
-    return caption
+    caption = f"Rates with {level_text(level)} intervals"
+    return f"{caption}. {_AS_TRAINED}" if both else caption
 
 
 LAST_CHANGED = "not given; the file was last changed on {}"
@@ -246,11 +202,11 @@ IMPACT_COLUMNS = {
 }
 """Heads of the columns of a bias audit, by its rate."""
 
-NOT_ADVICE = (
-    "These are the kind of tables that the rules on New York City's Local Law 144 ask "
-    "for (6 RCNY 5-300 to 5-304). They are not legal advice. The law sets no "
-    "threshold: no impact ratio passes or fails. CAPE does not judge whether the tool, "
-    "the data, the categories and the auditor meet the law."
+_NOT_ADVICE = (
+    "The rules for New York City's Local Law 144 ask for tables of this kind (6 RCNY "
+    "5-300 to 5-304). They are not legal advice. The law sets no threshold: no impact "
+    "ratio passes or fails. CAPE does not judge whether the tool, the data, the "
+    "categories or the auditor comply with the law."
 )
 
 
@@ -258,27 +214,27 @@ def impact_words(summary: Mapping[str, Any]) -> list[str]:
     """Say what a bias audit shows, and what it is not."""
     if "median" not in summary:
         meaning = (
-            "The selection rate is the share of a category that is selected: that has "
-            f"{summary['selected']!r} (--positive chooses)."
+            "The selection rate is the share of a category that is selected, which "
+            f"means {summary['selected']!r} here (set by --positive)."
         )
     else:
         meaning = (
-            "The scoring rate is the share of a category with a score above the median "
-            f"of all rows, which is {summary['median']:.4g}."
+            "The scoring rate is the share of a category with a score above "
+            f"{summary['median']:.4g}, the median of all rows."
         )
     texts = [
         f"Data source: {summary['source']}. Date of the data: {summary['data_date']}.",
-        f"{meaning} The impact ratio is that rate divided by the highest rate.",
+        f"{meaning} The impact ratio is a category's rate divided by the highest rate.",
     ]
     statuses = [row["status"] for rows in summary["tables"].values() for row in rows]
     if "small" in statuses:
         texts.append(
-            f"Categories with less than {100 * summary['min_share']:g}% of the rows of "
+            f"Categories with less than {100 * summary['min_share']:g}% of the rows in "
             "their table have no impact ratio. The rules let an independent auditor "
             "leave them out (6 RCNY 5-301 (d)), but the published summary must then "
             "give the auditor's reason."
         )
-    return [*texts, NOT_ADVICE]
+    return [*texts, _NOT_ADVICE]
 
 
 def lowest_ratio(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
@@ -300,4 +256,6 @@ def more_categories(name: str, rows: Sequence[Any], is_rest: bool) -> str:
 def unknown_category(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """Say how many rows of a table are of an unknown category."""
     n = sum(row["applicants"] for row in rows if row["status"] == "unknown")
-    return f"Not in this table: {rows_text(n)} of unknown {name.replace(' x ', ' or ')}"
+    return (
+        f"Not in this table: {rows_text(n)} with unknown {name.replace(' x ', ' or ')}"
+    )

@@ -48,10 +48,10 @@ Table = list[dict[str, Any]]
 WITHOUT_LABELS = "estimated without labels"
 BY_LABELS = "according to the labels"
 COLUMNS_NOT_COUNTED = "Columns were not checked"
-UNEXPLAINED_SCORES = "Share of the scores that no mixture of the classes explains"
-UNEXPLAINED_COLUMNS = "Columns that no mixture of the training classes explains"
+UNEXPLAINED_SCORES = "Share of scores that fit no mix of the training classes"
+UNEXPLAINED_COLUMNS = "Columns that fit no mix of the training classes"
 KEY_OF_SCORES = "red diamond: not a prior shift"
-KEY_OF_COLUMNS = "red diamond: a column that moved"
+KEY_OF_COLUMNS = "red diamond: the column changed"
 WITH_AND_WITHOUT_LABELS = "Share of positives with and without labels"
 
 _MOST_NOTES = 10
@@ -87,9 +87,7 @@ def _moved(has_moved: bool) -> str:
     return "moved" if has_moved else "no clear change"
 
 
-NOT_SOUND = (
-    f"This test rejects too often: {REFITTED} Fit with scores='folds' for a valid test."
-)
+NOT_SOUND = f"This test rejects too often: {REFITTED}"
 
 
 def prior_shift_repr(tests: PriorShiftTest) -> str:
@@ -122,8 +120,8 @@ def prior_shift_shown(tests: PriorShiftTest) -> tuple[str, Table, list[str]]:
         }
         rows.append(row)
     title = (
-        "Are the scores a mixture of the training classes? "
-        f"Tested at {level_text(tests.alpha)} over all groups together."
+        "Do the scores fit a mix of the training classes? Tested at the "
+        f"{level_text(tests.alpha)} level across all groups."
     )
     return title, rows, [tests.advice] if tests.advice else []
 
@@ -145,7 +143,7 @@ def columns_repr(shift: ColumnShift) -> str:
     for group, name in shift.names.items():
         moved = shift.moved(group)
         if not moved:
-            lines.append(f"{name}: no column clearly moved")
+            lines.append(f"{name}: no column clearly changed")
             continue
         lines.append(f"{name}:")
         found = [column_line(one.column, one.what_happened) for one in moved]
@@ -158,14 +156,14 @@ COLUMN_HEADINGS = {
     "column": "column",
     "effect": "unexplained",
     "p_adjusted": "p, adjusted",
-    "what_happened": "now and expected",
+    "what_happened": "what happened",
 }
 
 
 def columns_title(n_columns: int, n_moved: int) -> str:
     """Say how many columns moved."""
     found = f"{n_moved:,} of {n_columns:,}" if n_moved else "none clearly"
-    return f"Columns by group, worst first: {found} moved"
+    return f"Columns by group, largest change first: {found} changed"
 
 
 # What to expect
@@ -198,7 +196,7 @@ def expected_shown(expected: ExpectedPerformance) -> tuple[str, Table, list[str]
         rows.append(row)
     notes = []
     for worst in _worst_pe(expected):
-        notes.append(f"{worst} pairs() lists all {len(expected.between)}.")
+        notes.append(f"{worst} pairs() lists all {len(expected.between)} pairs.")
     return expected_title(expected.level), rows, notes
 
 
@@ -208,9 +206,9 @@ def criteria_repr(criteria: ExpectedCriteria) -> str:
     for name, (value, low, high) in criteria.values.items():
         line = f"{name} {value:.3f} ({low:.3f} to {high:.3f})"
         if criteria.bounds.get(name) is not None:
-            line += f", asked for {criteria.bounds[name]:g}"
+            line = f"{line}, bound {criteria.bounds[name]:g}"
         if name in criteria.probabilities:
-            line += f", met with probability {criteria.probabilities[name]:.2f}"
+            line = f"{line}, met with probability {criteria.probabilities[name]:.2f}"
         lines.append(line)
     return _in_brackets("ExpectedCriteria", lines, f"level={criteria.level:g}")
 
@@ -224,7 +222,7 @@ def frontier_repr(frontier: Frontier) -> str:
             f"{point.rule}: {frontier.criterion} {point.criterion:.3f}, "
             f"{frontier.value} {value:.3f}"
         )
-    head = f"a curve of {len(frontier.curve)} points, and each rule"
+    head = f"a curve of {len(frontier.curve)} points and a point for each rule"
     return _in_brackets("Frontier", lines, head)
 
 
@@ -257,7 +255,7 @@ def labels_shown(checks: LabelChecks) -> tuple[str, Table, list[str]]:
     for group, check in checks.groups.items():
         row = {
             "rows": check.rows,
-            "labelled": check.labels.rows,
+            "labeled": check.labels.rows,
             "without labels": check.without_labels,
             "by the labels": checks.by_labels(group),
             "verdict": describe_labels(check, decide=checks.decide),
@@ -307,8 +305,8 @@ def examination_shown(examination: Examination) -> tuple[str, Table, list[str]]:
         rows.append(row)
     title = (
         f"Examination of {examination.rows:,} rows, with "
-        f"{level_text(examination.level)} intervals; FPR, FNR and accuracy are "
-        "expected values"
+        f"{level_text(examination.level)} intervals. FPR, FNR and accuracy are "
+        "expected values."
     )
     notes = []
     if examination.labels is not None:
@@ -348,7 +346,7 @@ def _worst_pe(expected: ExpectedPerformance) -> list[str]:
     if worst is None:
         return []
     value, low, high = expected.between[worst]
-    pair = f"{expected.names[worst[0]]} to {expected.names[worst[1]]}"
+    pair = f"{expected.names[worst[0]]} / {expected.names[worst[1]]}"
     return [f"Largest expected PE: {value:.3f} ({low:.3f} to {high:.3f}), {pair}."]
 
 
@@ -427,8 +425,8 @@ def suspicion_text(code: str, *numbers: Any) -> str:
         return _differ(*numbers)
     if code == "in order":
         n, direction, share = numbers
-        how_often = "" if share == 1 else f" in {share:.1%} of the rows"
-        return f"all {n:,} values are distinct and {direction}{how_often}"
+        text = f"all {n:,} values are distinct and {direction}"
+        return text if share == 1 else f"{text} in {share:.1%} of the rows"
     if code == "all positive":
         n, which, *level = numbers
         words = " ".join([which, *map(_level_name, level)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cape._wording._numbers import quoted
+from cape._wording._numbers import counted, quoted
 
 _MOST_NAMES = 5
 
@@ -19,25 +19,25 @@ KINDS = {
     "number": "numbers",
     "text": "text",
     "date": "dates",
-    "flag": "true or false",
+    "flag": "true/false values",
 }
 """What a column holds."""
 
 _NOTES = {
-    "columns_not_used": "{n} {columns} not used by the model: {names}.",
-    "converted": "column {column!r} holds {here} here but held {training} in "
-    "training. It was converted.",
+    "columns_not_used": "the model does not use {n}: {names}.",
+    "converted": "column {column!r} holds {here}, but held {training} in training. It "
+    "was converted.",
     "respelled": "group column {column!r}: {value} is read as {read_as}, the same "
     "group.",
-    "training_file": "{path} is the file that the model was trained on: predictions "
-    "for rows it has seen may look better than those for new rows.",
-    "disarmed": "{path}: {n} fields that a spreadsheet would run as formulas now "
-    "begin with an apostrophe{advice}.",
+    "training_file": "{path} is the file the model was trained on. Predictions for "
+    "rows it has seen may look better than those for new rows.",
+    "disarmed": "{path}: {n} that spreadsheets would run as formulas got a leading "
+    "apostrophe.{advice}",
     "rule": "{text}",
     "warning": "{text}",
-    "no_label_in_sheet": "{path} has no labels: nothing was checked.",
-    "labels_not_used": "labels for {group!r} are not used: the {returned} of {drawn} "
-    "drawn rows that came back {why} (p = {p_value:.2g}).{asked}",
+    "no_label_in_sheet": "{path} has no labels, so nothing was checked.",
+    "labels_not_used": "labels for {group!r} are not used: {returned} of the {drawn} "
+    "rows drawn came back and {why} (p = {p_value:.2g}).{asked}",
     "never_predicted": "--map: {value!r} never occurs in {column!r}.",
     "sampled": "trained on a sample of {n} of {rows} rows, at most {most} per "
     "group and label.",
@@ -48,25 +48,25 @@ _NOTES = {
     "dropped": "dropped {kind}: {columns}.",
     "looks_unknown": "{value!r} in {column!r} counts as a category. If it means "
     "that the category is unknown, pass --unknown {value!r}.",
-    "one_table": "Local Law 144 asks for sex, race/ethnicity, and both combined: "
-    "name both columns with --group.",
-    "missing_groups": "{n} of {rows} rows have no group: {what}.",
+    "one_table": "Local Law 144 asks for tables by sex, by race/ethnicity and by both "
+    "combined: name both columns with --group.",
+    "missing_groups": "{n} of {rows} rows have no group and {what}.",
     "missing_labels": "{n} of {rows} rows have no label and were left out.",
-    "many_groups": "group column {column!r} has {n} values, and each is a group. For "
-    "ranges instead, pass --bins {column}={edges}.",
-    "alike_names": "columns with the same or nearly the same name: {names}; "
-    "used: {used}.",
+    "many_groups": "group column {column!r} has {n} values, each a group of its own. "
+    "To use ranges instead, pass --bins {column}={edges}.",
+    "alike_names": "some columns have the same or nearly the same name: {names}. The "
+    "model uses {used}.",
     "total": "the last line of {path} is a total ({word!r} in {column!r}), not a row, "
     "and was left out.",
     "against_rest": "positive: {positive}; negative: the rest ({rest}).",
-    "unseen_label": "label column {column!r}: {value!r} was not in training and "
+    "unseen_label": "label column {column!r}: {value!r} did not occur in training and "
     "counts as {negative!r}.",
     "separator": "{path} uses {separator} as the separator and was read that way.",
     "missing_in_parts": "column {column!r} is missing from {n} of {parts} files of "
     "{path}; its values count as missing there.",
-    "constant": "dropped columns with a single value: {names}.",
-    "not_read": "{why} It is left out; all other batches are included.",
-    "perfect_scores": "the scores tell the classes apart almost perfectly: does a "
+    "constant": "columns with a single value were dropped: {names}.",
+    "not_read": "{why} This batch is left out; the others are included.",
+    "perfect_scores": "the scores tell the classes apart almost perfectly. Does a "
     "column hold the answer, or something recorded after it?",
 }
 
@@ -84,8 +84,8 @@ _LOOKS = {
 }
 
 _MISSING_GROUPS = {
-    "group": "they form the group '(missing)'",
-    "drop": "they were left out",
+    "group": "form the group '(missing)'",
+    "drop": "were left out",
 }
 
 # A note for each kind: several columns of a file have the same fault.
@@ -93,7 +93,7 @@ _SUSPICIONS = {
     "row number": "row numbers, which mean nothing in another file",
     "tells the answer": "columns that give the answer away, perhaps because they were "
     "filled in after it was known",
-    "date": "dates, which in later files all come after training",
+    "date": "dates, which all come after training in later files",
     "identifier": "identifiers, which are new in every file",
 }
 
@@ -104,28 +104,29 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> note_text("columns_not_used", {"columns": ["id"]})
-    "1 column not used by the model: 'id'."
+    "the model does not use 1 column: 'id'."
     """
     words = dict(values)
+    if code in ("suspicious", "dropped"):
+        words["kind"] = _SUSPICIONS[values["kind"]]
+        listed = [f"{column!r} ({why})" for column, why in values["columns"]]
+        words["columns"] = ", ".join(listed)
+    elif "columns" in values:
+        words["names"] = quoted(values["columns"], _MOST_NAMES)
     if code == "columns_not_used":
-        names = values["columns"]
-        words["n"] = len(names)
-        words["columns"] = "column" if len(names) == 1 else "columns"
-        words["names"] = quoted(names, _MOST_NAMES)
+        words["n"] = counted(len(values["columns"]), "column")
     elif code == "missing_groups":
         words["what"] = _MISSING_GROUPS[values["how"]]
     elif code == "alike_names":
-        words["names"] = quoted(values["columns"], _MOST_NAMES)
         words["used"] = quoted(values["used"], _MOST_NAMES)
-    elif code == "constant":
-        words["names"] = quoted(values["columns"], _MOST_NAMES)
     elif code == "converted":
         words["here"] = KINDS[values["here"]]
         words["training"] = KINDS[values["training"]]
     elif code == "disarmed":
+        words["n"] = counted(values["n"], "field")
         words["advice"] = ""
         if values["predicted"]:
-            words["advice"] = "; to predict that file again, write Parquet instead"
+            words["advice"] = " To predict that file again, write Parquet instead."
     elif code == "labels_not_used":
         words["asked"] = ""
         words["why"] = "are not a random sample"
@@ -134,11 +135,6 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
             words["asked"] = f" {LEFT_EMPTY}"
     elif code == "looks_like":
         words["look"], words["advice"] = _LOOKS[values["look"]]
-        words["names"] = quoted(values["columns"], _MOST_NAMES)
-    elif code in ("suspicious", "dropped"):
-        words["kind"] = _SUSPICIONS[values["kind"]]
-        listed = [f"{column!r} ({why})" for column, why in values["columns"]]
-        words["columns"] = ", ".join(listed)
     text = _NOTES[code].format_map(words)
     if values.get("file"):
         return f"{values['file']}: {text}"

@@ -10,18 +10,17 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cape._wording._action import SAID_ABOVE, action_words, reason_text
-from cape._wording._audit import RATE_NAMES
+from cape._wording._action import CONFIRMED, action_words
+from cape._wording._audit import GLOSSARY, RATE_NAMES
 from cape._wording._numbers import (
     counted,
     first_of,
     joined,
-    p_value_text,
     points,
     rows_text,
     shortened,
 )
-from cape._wording._results import column_line, said_by_labels
+from cape._wording._results import column_line, p_text, said_by_labels
 
 if TYPE_CHECKING:
     from cape.examination import LabelChecks
@@ -32,8 +31,8 @@ Summary = dict[str, Any]
 # docs/design.md, decision 15: what stands side by side is corrected for the number of
 # groups on both sides or on none.
 EACH_BY_ITSELF = (
-    "Each interval is for its group alone. Whether a group has moved is judged over "
-    "all groups together (Holm's method, 5% level)."
+    "Each interval covers one group. The test for a change covers all groups together "
+    "(Holm's method, 5% level)."
 )
 
 PICTURES = {
@@ -42,29 +41,23 @@ PICTURES = {
     "left out": "Only the {which} {most} of {n} {name}s are shown.",
     # What the marks of each picture mean, line by line.
     "training": "ring: in training",
-    "now": "dot: {}, with its interval",
+    "now": "dot: {} and its interval",
     "compared": "diamond: {}",
-    "audit": "dot: share predicted positive\ndiamond: share positive by the labels",
-    "rates": "dot: the rate, with its interval",
-    "columns": (
-        "dot: what a column suggests, red if it changed\n"
-        "lines: estimate (solid), mean score (dotted), training (dashed)"
-    ),
-    "scores": "bars: the batch\nline: the best mixture of the training classes",
-    "frontier": (
-        "curve: the best choice for each bound, with its interval\nmarks: rules"
-    ),
+    "audit": "dot: share predicted positive\ndiamond: share labeled positive",
+    "rates": "dot: the rate and its interval",
+    "columns": "dot: share that a column suggests, red if the column changed\n"
+    "lines: estimate (solid), mean score (dotted), training (dashed)",
+    "scores": "bars: scores of the batch\nline: best mix of the training classes",
+    "frontier": "curve: the best choice for each bound, with its interval\n"
+    "marks: rules",
     # What a picture shows, for readers who cannot see it.
-    "scores title": (
-        "Scores of {} in the batch, and the best mixture of the training classes"
-    ),
-    "columns title": "Share of positives that each column of {} suggests",
-    "over time title": "Share of positives of {} over {} batches",
+    "scores title": "Scores of {} in the batch and the best mix of the training "
+    "classes",
+    "columns title": "Share of positives that each column suggests for {}",
+    "over time title": "Share of positives in {} over {} batches",
     "demo title": "Predicted (dot) and true (tick) share of positives",
-    "demo subtitle": (
-        "Both groups had 0.5 in training. The line between dot and tick is the "
-        "prevalence difference."
-    ),
+    "demo subtitle": "Half of each group was positive in training. The line from dot "
+    "to tick is the prevalence difference.",
 }
 """What is written on pictures."""
 
@@ -87,7 +80,7 @@ _ASKED = {
     "equalized_odds": "equal true and false positive rates",
     "accuracy": "as few errors as possible",
     "constrained": "as few errors as the bounds allow",
-    "unchanged": "decisions as they are",
+    "unchanged": "decisions left as they are",
 }
 """What each rule aims at."""
 
@@ -103,80 +96,57 @@ TEXTS = {
     "by labels": "by labels",
     "without labels": "without labels",
     "cannot tell": "can't tell",
-    "shares caption": "Share of positives, {level} intervals",
+    "shares caption": "Share of positives, with {level} intervals",
     "numbers": "The numbers",
     # Labels
-    "checked": (
-        "The estimates were made without the labels, and are compared with them here."
-    ),
-    "corrected": (
-        "Labels from a random sample correct an estimate whatever else has changed."
-    ),
-    "checked caption": (
-        "Share of positives, with intervals; each verdict is for its group alone"
-    ),
-    "needed caption": (
-        "Labels needed for an interval of this width, including those you have"
-    ),
+    "checked": "The estimates were made without labels and are compared with them "
+    "here.",
+    "corrected": "Labels from a random sample correct the estimates, whatever else has "
+    "changed.",
+    "checked caption": "Share of positives, with intervals and a verdict for each "
+    "group alone",
+    "needed caption": "Labels needed for an interval this wide, counting those you "
+    "have",
     # What else changed
-    "assumption": (
-        "CAPE assumes that within a group only the share of positives has changed: "
-        "positives and negatives each look as they did in training. No test without "
-        "labels sees everything. If people who look alike now have different outcomes, "
-        "only labels show it."
-    ),
-    "not adapted": (
-        "Where predictions were not adapted, the share rests on how rows with these "
-        "scores turned out in training."
-    ),
-    "verdicts caption": (
-        "Tests at the 1% level over all groups and columns. Unexplained: rows whose "
-        "scores no mix of positives and negatives explains"
-    ),
+    "assumption": "CAPE assumes that within each group only the share of positives has "
+    "changed: positives still look like the positives in training, and negatives like "
+    "the negatives. No test without labels catches everything. If people with the same "
+    "data now have different outcomes, only labels will show it.",
+    "not adapted": "“Hold off” means that too little is known about the group's share "
+    "in this batch. Its predictions rest on how rows with these scores turned out in "
+    "training.",
+    "verdicts caption": "Tested at the 1% level across all groups and columns. "
+    "Unexplained: rows whose scores fit no mix of positives and negatives.",
     "scores": "scores of this batch",
-    "mixture": "the best mix of positives and negatives",
-    "more histograms": "The {n} smaller groups are in the JSON of this report.",
+    "mixture": "best mix of positives and negatives",
+    "more histograms": "The JSON version of this report has {n} smaller groups, too.",
     # Columns
-    "columns caption": (
-        "Largest change first. Effect: share of rows that would have to change to fit. "
-        "P-values are adjusted for all columns and groups"
-    ),
-    "columns agree": (
-        "If only the share of positives has changed, every column suggests the same "
-        "share, apart from noise. The farther the dots lie from the solid line, the "
-        "less the estimate can be trusted."
-    ),
+    "columns caption": "Largest change first. Effect: share of rows that would have to "
+    "change to fit. P-values are adjusted for all columns and groups.",
+    "columns agree": "If only the share of positives has changed, every column "
+    "suggests the same share, apart from noise. The farther the dots are from the "
+    "solid line, the less the estimate can be trusted.",
     "column": "share that a column suggests, with its 95% interval",
-    "column moved": "a column that changed",
+    "column moved": "column that changed",
     "mean score": "mean score",
     "estimate": "estimate",
     # Rates
     "expected": "Estimated without labels, from rows the model was not trained on.",
     "expected with labels": "Estimated with the labels of this batch.",
-    "expected caption": "Error rates of these predictions, with {level} intervals",
+    "expected caption": "Expected rates, with {level} intervals",
     "not known": "too little is known",
-    "given up": (
-        "Groups with different shares of positives cannot be equal by every measure at "
-        "once. For differences and PE, 0 means equal; for the ratio, 1 does."
-    ),
-    "criteria caption": (
-        "Between the two groups farthest apart, with {level} intervals"
-    ),
-    "rules caption": "Expected share of correct predictions, with {level} intervals",
+    "given up": "Groups with different shares of positives cannot be equal by every "
+    "measure at once. For differences and PE, 0 means equal; for the ratio, 1 means "
+    "equal.",
+    "criteria caption": "Between the two groups farthest apart, with {level} intervals",
+    "rules caption": "Expected accuracy, with {level} intervals",
     "this aim": "this aim",
     "not compared": "Too little is known about {groups} to compare groups.",
-    "rates": (
-        "FPR: share of negatives that are predicted positive. FNR: share of positives "
-        "that are predicted negative. PD: distance between the predicted and the true "
-        "share of positives."
-    ),
-    "pe": (
-        "PE: distance between the ratio of two groups' predicted shares and the ratio "
-        "of their true shares."
-    ),
-    "between": "The largest difference between two groups, by each measure",
+    "rates": " ".join(f"{name}: {GLOSSARY[name]}" for name in ("FPR", "FNR", "PD")),
+    "pe": f"PE: {GLOSSARY['PE']}",
+    "between": "Largest difference between two groups, by each measure",
     # Monitor
-    "over time": "estimate, {level} interval",
+    "over time": "estimate, with {level} interval",
     "cross": "other changes",
     "training caption": "Share of positives in training: {share}",
     "batches caption": "Batches to act on first",
@@ -207,6 +177,7 @@ PARTS = {
 
 # A year of months.
 _MOST_FILES = 12
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _NEAR = 0.1
 """A headline says it where labels and estimate are farther apart."""
 
@@ -225,7 +196,7 @@ def lede(summary: Summary) -> str:
         model = f"a {made.get('classifier', 'model')}"
         if "training" in made:
             model = f"a model trained on {made['training']['file']}"
-        return f"What {model} would do at other shares, if nothing else changes."
+        return f"What {model} would do if only the shares of positives changed."
     rows = rows_text(summary["rows"])
     if kind == "ll144":
         return f"{rows}. The law sets no threshold; this is not legal advice."
@@ -252,6 +223,12 @@ def lede(summary: Summary) -> str:
 def positive_label(columns: Mapping[str, Any]) -> str:
     """Return which label is the positive one, in the words of the user's table."""
     return f"{columns['label']} = {columns['labels'][1]}"
+
+
+def label_fact(columns: Mapping[str, Any]) -> str:
+    """Say which label is positive and which is negative."""
+    negative, positive = columns["labels"]
+    return f"{columns['label']}: {positive} is positive, {negative} is negative"
 
 
 def share(value: float | None) -> str:
@@ -282,13 +259,6 @@ def action_name(action: Summary) -> str:
     """Name the action of a group, as in "Label 97 rows"."""
     text = action_words(action["code"], action["labels"])
     return text[0].upper() + text[1:]
-
-
-def action_reason(action: Summary) -> str:
-    """Say why a group has its action, where the page has not said it above."""
-    if (action["code"], action["reason"]) in SAID_ABOVE:
-        return ""
-    return reason_text(action["code"], action["reason"], action["columns"])
 
 
 def how_to_label(summary: Summary, file: str) -> str:
@@ -330,7 +300,7 @@ def audit_head(audit: Summary) -> str:
             shares[finding["metric"]] = share(finding["value"])
     return (
         f"{first['group']}: {shares['predicted_prevalence']} predicted positive, "
-        f"{shares['prevalence']} by the labels"
+        f"{shares['prevalence']} labeled positive"
     )
 
 
@@ -445,10 +415,8 @@ def _columns_used(columns: Summary) -> list[tuple[str, str]]:
     # An audit names its columns itself; a model also knows the two labels.
     if "labels" not in columns:
         return [(name, str(value)) for name, value in columns.items()]
-    negative, positive = columns["labels"]
-    label = f"{columns['label']}: {positive} is positive, {negative} negative"
     return [
-        ("label", label),
+        ("label", label_fact(columns)),
         ("groups", ", ".join(columns["groups"]) or "none"),
         ("features", ", ".join(columns["features"])),
     ]
@@ -458,22 +426,20 @@ def label_verdict(check: Summary) -> str:
     """Write the verdict of labels on a group in a few words."""
     verdict = check["label_verdict"]
     if verdict == "confirmed":
-        return "agrees to within 0.1"
+        return CONFIRMED
+    said = {"not_contradicted": "no contradiction", "refuted": "contradicted"}
+    p_value = check["label_p_value"]
     if verdict is not None:
-        said = {"not_contradicted": "no contradiction", "refuted": "contradicted"}
-        return f"{said[verdict]}, {_unbroken_p(check['label_p_value'])}"
-    if check["label_p_value"] is not None:
-        return f"all of one class, {_unbroken_p(check['label_p_value'])}"
-    if check["label_sample_p_value"] is not None:
-        return f"not a random sample, {_unbroken_p(check['label_sample_p_value'])}"
-    return "too few labels"
-
-
-def _unbroken_p(value: float) -> str:
+        text = said[verdict]
+    elif p_value is not None:
+        text = "all of one class"
+    else:
+        text = "not a random sample"
+        p_value = check["label_sample_p_value"]
+    if p_value is None:
+        return "too few labels"
     # A line must not end between "p" and its value.
-    text = p_value_text(value)
-    equals = "" if text.startswith("below") else "= "
-    return f"p {equals}{text}".replace(" ", "\u00a0")
+    return f"{text}, {p_text(p_value).replace(' ', _NO_BREAK)}"
 
 
 def labels_head(labels: LabelChecks) -> str:
@@ -495,7 +461,7 @@ def labels_head(labels: LabelChecks) -> str:
         estimate = share(check.without_labels.value)
         name = labels.names[apart[0]]
         if labels.decide:
-            return f"The labels moved the share of {name} from {estimate} to {said}"
+            return f"The labels moved the share for {name} from {estimate} to {said}"
         return f"The labels say {said}, not {estimate}, for {name}"
     return "The labels do not contradict the estimates"
 
@@ -518,34 +484,31 @@ def compared_text(rates: Sequence[Summary]) -> str:
     for rate in known:
         if not rate["inside"]:
             outside.append(f"{RATE_NAMES[rate['metric']]} of {rate['group']}")
-    inside = len(known) - len(outside)
-    text = (
-        f"{inside} of {counted(len(known), 'observed rate')} fall within the interval "
-    )
-    text += "expected before the labels were known"
-    if not outside:
-        return f"{text}."
-    return f"{text}; outside: {joined(outside, 'rates')}."
+    inside = f"{len(known) - len(outside)} of {len(known)}"
+    text = f"Observed rates inside the intervals expected without labels: {inside}."
+    return f"{text} Outside: {joined(outside, 'rates')}." if outside else text
+
+
+COLUMNS_NOT_CHECKED = (
+    "Columns were not checked: the model was trained on a sparse matrix or with "
+    "drift='ignore'."
+)
 
 
 def columns_sentence(columns: Summary, shown: int) -> str:
     """Say what the table of columns leaves out, or why there is none."""
     if not columns["counted"]:
-        return (
-            "Columns were not checked: the model was trained on a sparse matrix or "
-            "with drift='ignore'."
-        )
+        return COLUMNS_NOT_CHECKED
     if not columns["moved"]:
         return "No column has clearly changed in any group (1% level)."
     sentences = []
     left_out = len(columns["moved"]) - shown
     if left_out > 0:
-        are = "is" if left_out == 1 else "are"
-        sentences.append(f"{left_out} more {are} in the JSON of this report.")
+        sentences.append(f"The JSON version of this report lists {left_out} more.")
     if any(entry["fault"] for entry in columns["moved"]):
         sentences.append(
-            "A broken column spoils the scores, so the other columns are judged "
-            "without them."
+            "A broken column distorts the scores, so the other columns were tested "
+            "without the scores."
         )
     return " ".join(sentences)
 

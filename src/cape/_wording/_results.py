@@ -67,14 +67,14 @@ def from_others(adapted: GroupAdaptation) -> str:
     """Say how much of what is known comes from other groups, if it is notable."""
     if adapted.borrowed < NOTABLY_HELD_BACK or adapted.fully_labelled:
         return ""
-    return f" ({percent(adapted.borrowed)} of the evidence is from other groups)"
+    return f" ({percent(adapted.borrowed)} of the evidence comes from other groups)"
 
 
 def few_labels(drawn: int, groups: int, enough: int) -> str:
     """Say that labels are few for so many groups, and how many would do."""
     return (
-        f"{drawn:,} labels are not many for {counted(groups, 'group')}; {enough:,} "
-        f"would give each share to within about {USEFUL_WIDTH / 2:.2f}"
+        f"{drawn:,} labels are few for {counted(groups, 'group')}; {enough:,} would "
+        f"pin down each share to within about {USEFUL_WIDTH / 2:.2f}"
     )
 
 
@@ -99,32 +99,32 @@ def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
     rows = f"{labels.rows:,} labels"
     if labels.rows == adapted.rows:
         rows = f"labels for all {labels.rows:,} rows"
-    p_value = p_text(labels.p_value)
     # What labels say comes first: a verdict on an estimate that says nothing hides it.
-    verb = "put it at" if decide else "say"
-    rows_say = f"{rows} {verb} {said_by_labels(adapted, decide=decide):.3f}"
+    share = f"{rows} put the share at {said_by_labels(adapted, decide=decide):.3f}"
     if labels.verdict == "confirmed":
-        return f"{rows_say} and confirm the label-free estimate to within 0.1"
+        return f"{share} and confirm the label-free estimate to within 0.1"
     if labels.verdict == "not_contradicted":
         estimate = "the label-free estimate"
         if adapted.without_labels.width > WIDEST:
-            estimate += ", whose interval is too wide to say much"
-        return f"{rows_say} and do not contradict {estimate} ({p_value})"
+            estimate = f"{estimate}, whose interval is too wide to say much"
+        return f"{share} and do not contradict {estimate} ({p_text(labels.p_value)})"
     if labels.verdict == "refuted":
-        return f"{rows_say} and contradict the label-free estimate ({p_value})"
+        return (
+            f"{share} and contradict the label-free estimate ({p_text(labels.p_value)})"
+        )
     if labels.rows < FEWEST_LABELS:
-        return f"{counted(labels.rows, 'label')}, not used: {FEWEST_LABELS} are needed"
-    if are_of_one_class(adapted):
+        return f"{rows} are too few to use; {FEWEST_LABELS} are needed"
+    if not math.isnan(labels.p_value):
         label = "positive" if labels.estimate == 1 else "negative"
         return (
-            f"labels not used: all {labels.rows:,} are {label}, which has a chance of "
-            f"less than 1 in {1 / ONE_CLASS:,.0f} if the label-free estimate is right. "
-            "Were rows with the other label left blank? If not, label more rows until "
-            "both labels occur"
+            f"labels are not used because all {labels.rows:,} are {label}: the chance "
+            f"of that is below 1 in {1 / ONE_CLASS:,.0f} if the label-free estimate is "
+            "right. Were rows with the other label left blank? If not, label more rows "
+            "until both labels occur"
         )
     return (
-        "labels not used: the labelled rows are not a random sample of the batch "
-        f"({p_text(labels.sample_p_value)})"
+        "labels are not used because the labeled rows are not a random sample of the "
+        f"batch ({p_text(labels.sample_p_value)})"
     )
 
 
@@ -132,12 +132,6 @@ def said_by_labels(adapted: GroupAdaptation, *, decide: bool) -> float:
     """Return the share of positives that labels stand for: one number everywhere."""
     # Where labels did not decide, what they say is not mixed with what they check.
     return adapted.estimate.value if decide else adapted.labels.estimate
-
-
-def are_of_one_class(adapted: GroupAdaptation) -> bool:
-    """Tell whether labels were not used because all are of one class."""
-    labels = adapted.labels
-    return labels.verdict is None and not math.isnan(labels.p_value)
 
 
 def p_text(p_value: float) -> str:
@@ -153,17 +147,20 @@ def describe_verdict(adapted: GroupAdaptation) -> str:
     if adapted.verdict == "consistent":
         return f"consistent with a prior shift{reservation(adapted)}"
     if adapted.verdict == "some_drift":
-        return f"some drift{_widened(adapted)}"
+        return _widened(adapted)
     if adapted.verdict == "drifted":
-        return f"more than the prevalence changed; {by_scores_alone(adapted)}"
+        return f"{_BESIDES_THE_SHARE}; {by_scores_alone(adapted)}"
     if adapted.verdict == "too_little_known":
         return (
             f"too little evidence: {estimate_name(adapted)} rests on how rows with "
             "these scores turned out in training"
         )
     if adapted.verdict == "cannot_tell":
-        return f"the prevalence cannot be estimated{without_labels(adapted)}"
+        return f"the share of positives cannot be estimated{without_labels(adapted)}"
     return "not tested for other changes"
+
+
+_BESIDES_THE_SHARE = "something besides the share of positives changed"
 
 
 def verdict_text(
@@ -205,27 +202,25 @@ def verdict_text(
         columns = listed([f"`{name}`" for name in at_fault], _MOST_FAULTS)
         result = f"{estimate_name(adapted)} is worthless"
         if cautious:
-            result = f"the prevalence cannot be estimated{without}"
+            result = f"the share of positives cannot be estimated{without}"
         return f"{result}: something is wrong with {columns}"
     if word == "ignored":
-        return "more than the prevalence changed, and drift was ignored as you asked"
+        return f"{_BESIDES_THE_SHARE}, but you chose to ignore drift"
     if word == "cannot_tell" and adapted.quantifier_estimate.width > WIDEST:
         scores = "" if math.isnan(auc) else f" (AUC {auc:.2f})"
         # Where no number of rows would do, more rows are no remedy.
         if math.isinf(rows_needed):
             return (
-                f"the scores{scores} do not reveal the prevalence{without}, however "
-                "many rows there are; label some rows"
+                f"the scores{scores} cannot reveal the share of positives{without}, no "
+                "matter how many rows there are; label some rows"
             )
-        enough = ""
+        text = f"too few rows ({adapted.rows:,}) for scores this weak{scores}{without}"
         if rows_needed > adapted.rows:
-            enough = f"; about {rows_needed:,.0f} would do"
-        return (
-            f"too few rows ({adapted.rows:,}) for these scores{scores}{without}{enough}"
-        )
+            return f"{text}; about {rows_needed:,.0f} would be enough"
+        return text
     if word == "cannot_tell":
         return (
-            "columns and scores disagree about the prevalence; "
+            "columns and scores disagree on the share of positives; "
             f"{by_scores_alone(adapted)}"
         )
     return describe_verdict(adapted) + from_others(adapted) + _UNTESTED[untested]
@@ -248,7 +243,7 @@ def reservation(adapted: GroupAdaptation) -> str:
 
 def by_scores_alone(adapted: GroupAdaptation) -> str:
     """Say what the estimate would be if nothing else were known."""
-    return f"the scores alone give {adapted.quantifier_estimate.value:.3f}"
+    return f"the scores alone suggest {adapted.quantifier_estimate.value:.3f}"
 
 
 def estimate_name(adapted: GroupAdaptation) -> str:
@@ -269,11 +264,11 @@ def _widened(adapted: GroupAdaptation) -> str:
     before = adapted.quantifier_estimate.width
     after = adapted.without_labels.width
     if not after > before:
-        return ""
+        return "some drift"
     interval = "interval"
     if adapted.labels.verdict is not None:
         interval = "label-free interval"
-    return f": {interval} widened from {before:.2f} to {after:.2f}"
+    return f"some drift: the {interval} was widened from {before:.2f} to {after:.2f}"
 
 
 def _few(names: Iterable[str], most: int = _MOST_NAMES, between: str = ", ") -> str:
@@ -282,8 +277,8 @@ def _few(names: Iterable[str], most: int = _MOST_NAMES, between: str = ", ") -> 
 
 
 REFITTED = (
-    "a flexible learner that was refitted on all rows scores new rows differently from "
-    "its out-of-fold rows."
+    "a flexible learner, once refitted on all rows, scores new rows differently from "
+    "its out-of-fold rows. Fit with scores='folds' for a valid test."
 )
 
 
@@ -312,22 +307,19 @@ def doubts(
         if drift.score is None:
             untested.append(names[group])
     if untested:
-        yield (
-            f"the scores of {_few(map(repr, untested))} were not tested: {REFITTED} "
-            "Fit with scores='folds' for a valid test."
-        )
+        yield (f"the scores of {_few(map(repr, untested))} were not tested: {REFITTED}")
     yield from _of_wide_intervals(adaptation, names)
     listed = []
     for group in refuted:
         adapted = adaptation.groups[group]
         listed.append(
             f"{names[group]!r} ({adapted.without_labels.value:.3f} without labels, "
-            f"{adapted.estimate.value:.3f} with {adapted.labels.rows} of them)"
+            f"{adapted.estimate.value:.3f} with {adapted.labels.rows} labels)"
         )
     if listed:
         yield (
-            f"labels contradict the label-free estimate of {_few(listed)}. The labels "
-            "have corrected it."
+            "labels contradict, and have corrected, the label-free estimate for "
+            f"{_few(listed)}."
         )
     unused = []
     for group, adapted in adaptation.groups.items():
@@ -352,8 +344,8 @@ def of_faults(adaptation: Adaptation, faults: list[str]) -> Iterator[str]:
             without = " without labels"
     listed = _few(faults, _MOST_COLUMNS, between="; ")
     yield (
-        f"columns are not what they were in training: {listed}. The prevalences cannot "
-        f"be estimated{without} until this is fixed."
+        f"columns are not what they were in training: {listed}. The share of positives "
+        f"cannot be estimated{without} until this is fixed."
     )
 
 
@@ -365,10 +357,9 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
         if drift.faults or drift.p_adjusted >= LEVEL:
             continue
         adapted = adaptation.groups[group]
-        held = adapted.held_back
-        kept = "unchanged" if held == 0 else f"held back by {held:.0%}"
-        name = estimate_name(adapted).removeprefix("the ")
-        listed.append(f"{names[group]!r} ({name} {kept})")
+        estimate = estimate_name(adapted).removeprefix("the ")
+        rests = f"{adapted.held_back:.0%} of the {estimate} rests on training"
+        listed.append(f"{names[group]!r} ({rests})")
         columns.update(dict.fromkeys(column.name for column in drift.moved_columns))
     if not listed:
         return
@@ -376,7 +367,7 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
     if columns:
         where = f"the columns {_few(columns, _MOST_COLUMNS)}"
     yield (
-        f"more than the prevalence changed in {_few(listed)}: look at {where}. "
+        f"{_BESIDES_THE_SHARE} in {_few(listed)}: look at {where}. "
         "cape.examine(...).columns has the details."
     )
 
@@ -392,28 +383,27 @@ def _of_wide_intervals(
         if adapted.labels.verdict is not None or drift.p_adjusted < LEVEL:
             continue
         if adapted.verdict in ("too_little_known", "cannot_tell") and not drift.faults:
-            listed.append(f"{names[group]!r} ({adapted.rows} rows)")
+            listed.append(f"{names[group]!r} ({rows_text(adapted.rows)})")
     if listed:
         yield (
-            f"too little is known about the prevalence of {_few(listed)}: the estimate "
-            "rests on how rows with these scores turned out in training. Label some "
-            "rows; cape.examination.rows_needed says whether more rows would do."
+            f"too little is known about the share of positives in {_few(listed)}: the "
+            "estimate rests on how rows with these scores turned out in training. "
+            "Label some rows; cape.examination.rows_needed says whether more rows "
+            "would help."
         )
 
 
 _COLUMN_HAPPENED = {
-    "units": (
-        "values are about {factor:,g} times those in training, where the median "
-        "was {median:.4g}, as if the units had changed"
-    ),
+    "units": "values are about {factor:,g} times those in training, where the median "
+    "was {median:.4g}, as if the units had changed",
     "type": "{share:.0%} have a different type; training had {held}",
-    "missing": "{share:.0%} are missing, {expected:.0%} expected",
-    "above": "{part} are {greater} than {end}, {expected:.0%} expected{advice}",
-    "below": "{part} are {smaller} than {end}, {expected:.0%} expected",
-    "constant": "{part} are {where}, {expected:.0%} expected",
-    "edge": "{share:.0%} are {below} {end}, {expected:.0%} expected",
+    "missing": "{share:.0%} are missing ({expected:.0%} expected)",
+    "above": "{part} are {greater} than {end} ({expected:.0%} expected)",
+    "below": "{part} are {smaller} than {end} ({expected:.0%} expected)",
+    "constant": "{part} are {where} ({expected:.0%} expected)",
+    "edge": "{share:.0%} are {below} {end} ({expected:.0%} expected)",
     "unseen": "{share:.0%} are values never seen in training{names}",
-    "level": "{share:.0%} are {level!r}, {expected:.0%} expected",
+    "level": "{share:.0%} are {level!r} ({expected:.0%} expected)",
     "moved": "{share:.0%} of the values changed",
 }
 
@@ -448,11 +438,11 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     --------
     Some of the sentences ::
 
-        all 711 values are later than 2013-12-29, 0% expected; if it can only grow,
-        train without it
+        all 711 values are later than 2013-12-29 (0% expected); if the column can only
+        grow, train without it
         100% are values never seen in training: M, F
-        40% are missing, 0% expected
-        31% are below 2, 64% expected
+        40% are missing (0% expected)
+        31% are below 2 (64% expected)
 
     Shares beyond an edge are exact; a median would have to be interpolated.
     """
@@ -475,14 +465,18 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     if code == "unseen":
         names = [name[:40] for name in numbers["names"][:_MOST_NAMES_OF_VALUES]]
         said["names"] = f": {', '.join(names)}" if names else ""
+    may_grow = False
     if "present" in numbers:
         share = numbers["share"]
-        said["part"], said["advice"] = f"{share:.0%}", ""
+        said["part"] = f"{share:.0%}"
         # In rows if it is all of them.
         if math.isclose(share, numbers["present"], rel_tol=1e-5, abs_tol=1e-8):
             said["part"] = f"all {round(share * numbers['rows']):,} values"
-            said["advice"] = "; if it can only grow, train without it"
-    return _COLUMN_HAPPENED[code].format(**said)
+            may_grow = code == "above"
+    text = _COLUMN_HAPPENED[code].format(**said)
+    return (
+        f"{text}; if the column can only grow, train without it" if may_grow else text
+    )
 
 
 _DAY = 86_400
@@ -508,28 +502,23 @@ def column_line(column: str, what_happened: str) -> str:
 def rates_are_unknown(groups: Sequence[Hashable], fewest_rows: int) -> str:
     """Say by what the members of groups were picked whose error rates are unknown."""
     return (
-        f"the error rates of {_named(groups)} are unknown (fewer than {fewest_rows} "
-        "unseen rows in a class). The member with the predicted prevalence nearest the "
-        "estimate was chosen."
+        f"with fewer than {fewest_rows} unseen rows in a class, the error rates of "
+        f"{_named(groups)} are unknown. The member whose predicted share is nearest "
+        "the estimate was chosen."
     )
 
 
 def criterion_is_undefined(criterion: str, groups: Sequence[Hashable]) -> str:
     """Say for which groups a criterion of a rule is undefined."""
-    return f"{criterion} is undefined for {_named(groups)}. The rule ignores it there."
+    return f"{criterion} is undefined for {_named(groups)}; the rule ignores it there."
 
 
 def bound_is_missed(criterion: str, measured: float, bound: float | None) -> str:
     """Say how near a rule comes to a bound that no choice of members meets."""
+    closest = f"the closest has {criterion} {measured:.4g}"
     if bound is None:
-        return (
-            "no choice of members makes the groups equal: the closest has "
-            f"{criterion} {measured:.4g}."
-        )
-    return (
-        f"no choice of members meets every bound: the closest has {criterion} "
-        f"{measured:.4g}, and {bound:g} was asked for."
-    )
+        return f"no choice of members makes the groups equal: {closest}."
+    return f"no choice of members meets every bound: {closest}, not {bound:g}."
 
 
 def _named(groups: Sequence[Hashable]) -> str:
@@ -551,26 +540,20 @@ CRITERION_NAMES = {
 
 CRITERION_MEANINGS = {
     "accuracy": "share of rows decided correctly",
-    "proportional_equality": (
-        "how far the ratio of two groups' predicted shares is from the ratio of their "
-        "true shares"
-    ),
-    "demographic_parity_difference": (
-        "between the groups predicted positive most and least often"
-    ),
-    "demographic_parity_ratio": (
-        "smallest predicted share divided by the largest; the four-fifths rule asks "
-        "for at least 0.8"
-    ),
-    "equal_opportunity_difference": "of the positives, how many are predicted positive",
-    "false_positive_rate_difference": (
-        "of the negatives, how many are predicted positive"
-    ),
-    "equalized_odds_difference": "the larger of the two differences",
+    "proportional_equality": "distance between the ratio of two groups' predicted "
+    "shares and the ratio of their true shares",
+    "demographic_parity_difference": "highest predicted share minus the lowest",
+    "demographic_parity_ratio": "lowest predicted share divided by the highest; the "
+    "four-fifths rule asks for at least 0.8",
+    "equal_opportunity_difference": "true positive rate: share of positives that are "
+    "predicted positive",
+    "false_positive_rate_difference": "false positive rate: share of negatives that "
+    "are predicted positive",
+    "equalized_odds_difference": "larger difference, in true or false positive rates",
 }
 
 RULE_NAMES = {
-    "prevalence": "predicted share = true share (the paper's rule)",
+    "prevalence": "predicted share equals true share (the paper's rule)",
     "proportional_equality": "proportional equality",
     "demographic_parity": "demographic parity",
     "equal_opportunity": "equal opportunity",
@@ -603,9 +586,10 @@ def bound_sentence(entry: Mapping[str, Any], bound: float | None) -> str:
         expected = f"{start}: {entry['value']:.3f}, as observed in this batch"
     if bound is None:
         return f"{expected}."
-    asked = f"{bound_text(entry['criterion'], bound)} was asked for"
-    met = f"this batch meets it with probability {entry['probability']:.2f}"
-    return f"{expected}; {asked}, and {met}."
+    return (
+        f"{expected}. You asked for {bound_text(entry['criterion'], bound)}; the "
+        f"probability that this batch meets it is {entry['probability']:.2f}."
+    )
 
 
 def _is_known(entry: Mapping[str, Any]) -> bool:
@@ -634,24 +618,24 @@ def few_rows_of_a_class(sizes: Mapping[Hashable, tuple[int, float]], least: int)
     for group, (rows, smaller) in sizes.items():
         groups.append(f"{group_name(group)!r} ({smaller:g} of {rows_text(rows)})")
     return (
-        f"fewer than min_class_size={least} rows in a class of {', '.join(groups)}: "
-        "the intervals of these groups may not hold."
+        f"one class has fewer than min_class_size={least} rows in {', '.join(groups)}: "
+        "the intervals for these groups may be wrong."
     )
 
 
 DRAWN_UNEQUALLY = (
-    "the labelled rows were drawn by rows_to_label, which draws more rows where the "
-    "score says less. Without inclusion_probability they are treated as a plain "
-    "sample, and estimates may be off. Pass the inclusion_probability of the draw."
+    "the labeled rows were drawn by rows_to_label, which prefers rows with uncertain "
+    "scores. Without inclusion_probability they are treated as a simple random sample, "
+    "and estimates may be off. Pass the inclusion_probability of the draw."
 )
 
 
 def few_rows(n_rows: int) -> str:
     """Say that a model adapts to what is no batch."""
     return (
-        f"predict adapts to the {counted(n_rows, 'row')} it was given, too few to "
-        "estimate a prevalence: a row may be decided differently in its batch. "
-        "Adapt to a whole batch, and predict with clf.freeze(adaptation)."
+        f"predict adapted to only {rows_text(n_rows)}, too few to estimate the share "
+        "of positives: a row may be decided differently in its full batch. Adapt to a "
+        "whole batch, and predict with clf.freeze(adaptation)."
     )
 
 
@@ -665,21 +649,19 @@ def borrowed_interval(quantifier: str) -> str:
 
 def scores_are_perfect(aucs: Mapping[Hashable, float]) -> str:
     """Name groups in which a prefit model makes hardly a mistake."""
-    groups = [f"{group_name(group)!r} (AUC {auc:.3f})" for group, auc in aucs.items()]
     return (
-        f"the fitted estimator makes almost no mistakes in {', '.join(groups)}. Was it "
-        "trained on these rows? cv='prefit' needs rows that it has not seen; otherwise "
-        "estimates are wrong."
+        f"the fitted estimator makes almost no mistakes in {_with_auc(aucs, 3)}. Was "
+        "it trained on these rows? cv='prefit' needs rows that it has not seen; "
+        "otherwise estimates are wrong."
     )
 
 
 def scores_without_signal(aucs: Mapping[Hashable, float]) -> str:
     """Name groups whose AUC may be 1/2."""
-    groups = [f"{group_name(group)!r} (AUC {auc:.2f})" for group, auc in aucs.items()]
     return (
-        f"the scores do not tell the classes apart in {', '.join(groups)}: the 95% "
-        "interval of the AUC is not above 0.5. The prevalence of such a group cannot "
-        "be estimated from its scores."
+        f"the scores do not tell the classes apart in {_with_auc(aucs)}: the 95% "
+        "interval of the AUC is not all above 0.5. The share of positives in such a "
+        "group cannot be estimated from its scores."
     )
 
 
@@ -689,12 +671,17 @@ _LABELS = 97
 
 def scores_say_too_little(aucs: Mapping[Hashable, float]) -> str:
     """Name groups of which a batch without labels will say nothing."""
-    groups = [f"{group_name(group)!r} (AUC {auc:.2f})" for group, auc in aucs.items()]
     return (
-        f"the scores barely tell the classes apart in {_few(groups)}: without labels, "
-        "a batch will usually say nothing about the prevalence, because a little drift "
-        f"drowns out weak scores. Labels for {_LABELS} rows of a group, drawn at "
-        "random, make its interval about 0.2 wide."
+        f"the scores barely tell the classes apart in {_with_auc(aucs)}: without "
+        "labels, a batch will usually say nothing about the share of positives because "
+        "a little drift drowns out weak scores. With labels for "
+        f"{_LABELS} random rows of a group, its interval is about 0.2 wide."
+    )
+
+
+def _with_auc(aucs: Mapping[Hashable, float], digits: int = 2) -> str:
+    return _few(
+        f"{group_name(group)!r} (AUC {auc:.{digits}f})" for group, auc in aucs.items()
     )
 
 
@@ -702,8 +689,8 @@ def scores_are_alike(positives: float, negatives: float) -> str:
     """Compare the mean scores of two classes that no quantifier can tell apart."""
     return (
         "the scores cannot tell the classes apart (mean score of positives "
-        f"{positives:.4f}, of negatives {negatives:.4f}): every estimate will be the "
-        "training prevalence, with interval [0, 1]."
+        f"{positives:.4f}, of negatives {negatives:.4f}): every estimate will equal "
+        "the share in training, with interval [0, 1]."
     )
 
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from cape._limits import USEFUL_WIDTH
 from cape._wording._action import (
+    CELLS,
     MARKS,
-    SAID_ABOVE,
     action_head,
     more_rows,
-    reason_text,
+    reason_in_row,
 )
 from cape._wording._audit import (
     COMPARED,
@@ -34,7 +34,7 @@ from cape._wording._numbers import (
     short_names,
     shortened,
 )
-from cape._wording._page import moved_by
+from cape._wording._page import COLUMNS_NOT_CHECKED, label_fact, moved_by
 from cape._wording._results import column_line, few_labels
 
 # ---------------------------------------------------------------- numbers and tables
@@ -157,14 +157,14 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
             "the alphabet; --positive changes that."
         )
     if not columns["groups"]:
-        yield "All rows are one group; --group names a column of groups."
+        yield "All rows form one group; to split them, name a column with --group."
     if content["learner"] == "scores":
-        yield "Nothing was trained: scores and decisions are those of the file."
+        yield "Nothing was trained: the scores and decisions come from the file."
     else:
         yield f"learner: {content['learner']}"
     yield "AUC: how well the scores tell the classes apart, from 0.5 (not at all) to 1."
     if any(group["auc"] is None for group in content["groups"]):
-        yield "-: fewer than ten rows of a class; these groups borrow from the others."
+        yield "A dash: fewer than 10 rows in a class, so the group borrows from others."
 
 
 _SHOWN_SETTINGS = """
@@ -183,7 +183,6 @@ def model_facts(content: Mapping[str, Any]) -> dict[str, str]:
     """
     columns = content["columns"]
     data = content["data"]
-    negative, positive = columns["labels"]
     sha256 = f", sha256 {data['sha256'][:16]}" if data["sha256"] else ""
     settings = content["settings"]
     # Settings that say how the model was made; the others are in the JSON.
@@ -194,7 +193,7 @@ def model_facts(content: Mapping[str, Any]) -> dict[str, str]:
     features = [f"{name} ({kind})" for name, kind in columns["features"].items()]
     return {
         "trained on": f"{data['file']}, {data['rows']} rows{sha256}",
-        "label": f"{columns['label']}: {positive} is positive, {negative} negative",
+        "label": label_fact(columns),
         "groups": ", ".join(columns["groups"]) or "none",
         "features": ", ".join(features),
         "learner": f"{content['learner']}; {_pairs(shown)}",
@@ -254,6 +253,7 @@ def _groups_to_act_on(
     columns: Sequence[str],
     room: int,
     verbose: bool,
+    decide: bool = True,
 ) -> Blocks:
     """Give each group a line with its numbers and its action; below, say why.
 
@@ -268,6 +268,8 @@ def _groups_to_act_on(
     verbose : bool
         Whether to show all groups. Else, of many groups, those to act on come first,
         and the others are counted.
+    decide : bool, default=True
+        Whether labels, if any, corrected the estimates.
     """
     gravity = list(MARKS)
     by_gravity = sorted(entries, key=lambda e: gravity.index(e["action"]["code"]))
@@ -278,9 +280,7 @@ def _groups_to_act_on(
     rows = []
     for entry in shown:
         action = entry["action"]
-        cell = action["code"].replace("_", " ")
-        if action["code"] == "label":
-            cell += f" {action['labels']:,}"
+        cell = CELLS[action["code"]].format_map(action)
         rows.append([names[entry["group"]], *entry["cells"].values(), cell])
     yield TextTable("", [head, *entries[0]["cells"], "action"], rows)
     folded = [entry["action"] for entry in by_gravity[len(shown) :]]
@@ -289,20 +289,19 @@ def _groups_to_act_on(
     alike: dict[tuple[str, str], list[str]] = {}
     for entry in by_gravity:
         action = entry["action"]
-        if (action["code"], action["reason"]) not in SAID_ABOVE:
-            why = reason_text(action["code"], action["reason"], action["columns"])
-            whose = alike.setdefault((action["code"], why), [])
-            whose.append(names[entry["group"]])
+        why = reason_in_row(action, decide=decide)
+        if why:
+            alike.setdefault((action["code"], why), []).append(names[entry["group"]])
     lines = []
     for (code, why), whose in alike.items():
         text = listed(whose, _MOST_NAMES)
         if len(text) > _LONGEST_NAMES:
             groups = counted(len(whose), "group")
-            text = f"{groups} ({code.replace('_', ' ')})"
+            text = f"{groups} ({CELLS[code].partition(' {')[0]})"
         lines.append(f"{text}: {why}.")
     if len(lines) > room and not verbose:
-        more = counted(len(lines) - room + 1, "reason")
-        lines[room - 1 :] = [f"{more} under --verbose."]
+        more = counted(len(lines) - room + 1, "more reason")
+        lines[room - 1 :] = [f"{more} (see --verbose)."]
     yield from lines
 
 
@@ -311,7 +310,7 @@ def _groups_to_act_on(
 _PAPER_RULE = "prevalence"
 
 # Beside the estimate stands what it is to be compared with.
-_LABEL_COLUMNS = {True: "unlabelled", False: "labels"}
+_LABEL_COLUMNS = {True: "no labels", False: "labels"}
 
 
 def predicted(
@@ -355,10 +354,12 @@ def predicted(
         below.append(_observed(summary["observed"]))
     columns = summary["made"]["columns"]["groups"]
     room = max(1, _MOST_LINES - len(faults) - len(below))
-    yield from _groups_to_act_on(_entries(summary, verbose), columns, room, verbose)
+    entries = _entries(summary, verbose)
+    decide = labels is None or labels["decide"]
+    yield from _groups_to_act_on(entries, columns, room, verbose, decide)
     yield from below
     if verbose:
-        yield "PD <=: bound on PD, if the interval is right."
+        yield "PD <= is an upper bound on PD; it holds if the interval does."
         yield from _verdicts(summary)
         if labels is not None:
             yield from (f"{one['group']}: {one['text']}." for one in labels["groups"])
@@ -408,12 +409,11 @@ def _price_of_the_rule(summary: Mapping[str, Any]) -> list[str]:
     *rules, own = summary["frontiers"]["rules"]
     # To the digits that are shown; of equal rules the first.
     best = max(rules, key=lambda rule: round(rule["accuracy"], 2))
-    text = f"Expect {own['accuracy']:.2f} ({own['low']:.2f}-{own['high']:.2f}) of "
-    text += f"{rows_text(summary['rows'])} "
-    more = "no other rule would get more"
+    more = "no other rule would do better"
     if round(best["accuracy"], 2) > round(own["accuracy"], 2):
-        more = f"the rule {best['name']!r} would get {best['accuracy']:.2f}"
-    return [f"{text}to be right; {more}."]
+        more = f"the rule {best['name']!r} would reach {best['accuracy']:.2f}"
+    text = f"Expected accuracy: {own['accuracy']:.2f} "
+    return [f"{text}({own['low']:.2f}-{own['high']:.2f}); {more}."]
 
 
 def _verdicts(summary: Mapping[str, Any]) -> Blocks:
@@ -438,7 +438,7 @@ def _verdicts(summary: Mapping[str, Any]) -> Blocks:
     for text, names in alike.items():
         yield f"{', '.join(names)}: {text}"
     if not summary["columns"]["counted"]:
-        yield "Columns were not checked: the model holds no counts of them."
+        yield COLUMNS_NOT_CHECKED
 
 
 def _observed(observed: Mapping[str, Any]) -> str:
@@ -453,11 +453,11 @@ def _observed(observed: Mapping[str, Any]) -> str:
                 rows += finding["rows"]
         rates.append(number(right / rows if rows else None))
         worst.append(number(observed[who]["worst"].get("pe", {}).get("value")))
-    text = f"By the labels, {rates[0]} of rows are right ({rates[1]} as trained)"
+    text = f"Measured by the labels: accuracy {rates[0]} ({rates[1]} as trained)"
     no_pe = why_no_pe(observed["cape"])
     if no_pe:
         return f"{text}. {no_pe}"
-    return f"{text}; PE {worst[0]} ({worst[1]})."
+    return f"{text}, PE {worst[0]} ({worst[1]} as trained)."
 
 
 def _observed_rates(observed: Mapping[str, Any]) -> Blocks:
@@ -493,7 +493,7 @@ def rows_needed(
     of_file = "rows" in needs[0]
     columns = ["group", "rows needed", "narrowest"]
     if of_file:
-        columns += ["rows here", "labels needed", "plain sample"]
+        columns += ["rows here", "labels needed", "if random"]
     lines = []
     for need in needs:
         rows = need["rows_needed"]
@@ -503,18 +503,17 @@ def rows_needed(
             line += [need["rows"], need["labels_needed"]]
             line.append(need["labels_needed_drawn_plainly"])
         lines.append(line)
-    title = f"For {level_text(level)} intervals {width:g} wide"
-    yield TextTable(title, columns, lines)
-    yield "narrowest: more rows cannot make the interval narrower than this."
+    yield TextTable(f"For {level_text(level)} intervals {width:g} wide", columns, lines)
+    yield "narrowest is the smallest width that more rows can reach."
     if of_file:
         yield (
-            "labels needed: with rows drawn by cape sample --width. plain sample: with "
-            "a plain random sample."
+            "labels needed assumes that cape sample --width draws the rows; if random "
+            "assumes a random sample."
         )
     if worst:
         yield (
-            "Planned for the share of positives that needs the most rows; --prevalence "
-            "plans for a different share."
+            "This plan is for the share of positives that needs the most rows; "
+            "--prevalence sets another share."
         )
 
 
@@ -541,8 +540,8 @@ def sampled(
         few = few_labels(n_drawn, len(groups), enough)
         yield f"{few} (--rows {enough}, or --width {USEFUL_WIDTH})."
     yield (
-        f"Fill in {label!r} for as many of these rows as you can, from the top; leave "
-        "the rest empty. Then:"
+        f"Fill in {label!r} for as many of these rows as you can, starting at the "
+        "top, and leave the rest blank. Then run:"
     )
     yield Styled(f"  {then}", "command")
 
@@ -637,7 +636,7 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
             said.add(finding["metric"])
             yield Styled(_difference_text(finding, by_group, names), "warn")
     if not said:
-        yield Styled("No difference is beyond chance.", "good")
+        yield Styled("No difference beyond chance.", "good")
     shown = list(by_group)
     if len(shown) > MOST_GROUPS and not verbose:
         shown.sort(key=lambda name: -by_group[name]["pd"]["low"])
@@ -652,13 +651,14 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
     level = [f"{level_text(summary['level'])} of PD"] if verbose else []
     yield TextTable("", [head, "rows", *ON_TERMINAL.values(), *level], rows)
     if len(shown) < len(by_group):
-        yield f"{len(by_group) - len(shown)} more groups with a smaller PD (--verbose)."
+        left_out = counted(len(by_group) - len(shown), "more group")
+        yield f"{left_out} with a smaller PD (see --verbose)."
     yield (
-        f"Positive is {columns['positive']!r}, negative {columns['negative']!r}; "
+        f"{columns['positive']!r} is positive and {columns['negative']!r} is negative; "
         "--positive changes that."
     )
     if any(finding["why"] == "too few rows" for finding in content["groups"]):
-        yield "few: fewer than ten rows."
+        yield "few means fewer than 10 rows."
     yield from _proportional_equality(content, by_group, names)
 
 
@@ -675,14 +675,14 @@ def _difference_text(
         true = by_group[group]["prevalence"]["value"]
         more = "too many" if called > true else "too few"
         return (
-            f"{names[group]}: {number(called)} predicted positive, {number(true)} by "
-            f"the labels: {size} {more}."
+            f"{names[group]}: {number(called)} predicted positive, {number(true)} "
+            f"labeled positive; {size} {more}."
         )
     rate = metric.removesuffix("_difference")
     values = []
     for one in (group, finding["other"]):
         values.append(f"{names[one]} {number(by_group[one][rate]['value'])}")
-    return f"{rate.upper()}: {', '.join(values)}: {size} apart."
+    return f"{rate.upper()}: {', '.join(values)}; {size} apart."
 
 
 def _proportional_equality(
@@ -698,7 +698,7 @@ def _proportional_equality(
         pair = content["worst"]["pe"]
         ends = interval(pair["low"], pair["high"])
         yield (
-            f"PE of the worst pair: {number(pair['value'])} ({ends}), "
+            f"Largest PE: {number(pair['value'])} ({ends}), "
             f"{names[pair['group']]} / {names[pair['other']]}."
         )
     without = []
@@ -708,8 +708,8 @@ def _proportional_equality(
             without.append(names[name])
     if without and content["pairs"]:
         yield (
-            f"PE relative to {listed(without, _MOST_NAMES)} is undefined: no "
-            "positives, or none predicted."
+            f"PE relative to {listed(without, _MOST_NAMES)} is undefined for lack of "
+            "positives or predicted positives."
         )
 
 

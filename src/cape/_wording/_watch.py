@@ -21,8 +21,8 @@ from cape._wording._terminal import (
 )
 
 NO_PROMISE = (
-    "no false-alarm rate can be promised: the model scored its reference rows in folds "
-    "or was refitted. Use cape.Scores, cv='prefit' or one split instead."
+    "the rate of false alarms cannot be guaranteed: the model scored its reference "
+    "rows in folds or was refitted. Use cape.Scores, cv='prefit' or one split instead."
 )
 
 _ALARMS = {
@@ -41,14 +41,14 @@ _ANSWERS = {True: YES, False: "no", None: "not tested"}
 LABEL = "Label 100 rows:"
 HISTORY = "Share of positives (red: alarm)"
 PROMISE = (
-    "The chance of any false alarm counts all looks, groups and questions together. "
-    "It is exact for questions about decisions and labels. For questions about shares "
-    "and fit it is approximate, and better with more rows. Rows must be independent, "
-    "and the model must not have been trained on its reference."
+    "The chance of a false alarm covers all looks, groups and questions together. It "
+    "is exact for questions about decisions and labels. For questions about shares and "
+    "fit, it is approximate and improves with more rows. Rows must be independent, and "
+    "the model must not have been trained on the reference rows."
 )
 
 _MEANINGS = {
-    "moved": "Is a group's share of positives more than {} from its reference?",
+    "moved": "Is a group's share of positives more than {} away from its reference?",
     "changed": "Has a group's share of positives changed since the reference?",
     "broken": "Do a group's scores no longer fit any share of positives?",
     "parity": "Do two groups differ by more than {} in how often they get a positive "
@@ -69,11 +69,7 @@ def meanings(questions: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def verdict(n_alarms: int) -> str:
     """Say how many alarms stand."""
-    return (
-        f"{counted(n_alarms, 'alarm')} raised"
-        if n_alarms
-        else "No alarm: nothing to do"
-    )
+    return f"{counted(n_alarms, 'alarm')} raised" if n_alarms else "No alarms"
 
 
 def head(summary: Mapping[str, Any]) -> str:
@@ -88,7 +84,7 @@ def chance_text(summary: Mapping[str, Any]) -> str:
     """Say how far an alarm can be trusted."""
     if not summary["promises"]:
         return "The rate of false alarms is not known."
-    return f"Chance of any false alarm, ever: about {summary['alpha']:.0%}."
+    return f"Chance of a false alarm over all looks: about {summary['alpha']:.0%}."
 
 
 def question_text(question: str) -> str:
@@ -123,7 +119,7 @@ def alarm_texts(alarms: Iterable[Mapping[str, Any]]) -> list[str]:
         names = [" vs. ".join(alarm["groups"]) for alarm in alike]
         text = f"{_ALARMS[name].format(tolerance)}: {first_of(names, noun)}"
         if len(alike) == 1:
-            text += f", in rows since {alike[0]['since']}"
+            text = f"{text}, in rows since {alike[0]['since']}"
         texts.append(text)
     return texts
 

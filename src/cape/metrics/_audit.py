@@ -19,7 +19,6 @@ from cape._notebook import InNotebook
 from cape._validation import check_prevalence, check_weights
 from cape._wording._audit import (
     BETWEEN_NAMES,
-    IN_NOTEBOOKS,
     RATE_NAMES,
     audit_title,
     finding_line,
@@ -306,7 +305,7 @@ class Audit(InNotebook):
         rows = []
         for findings in by_group.values():
             row: dict[str, Any] = {"rows": _most_rows(findings)}
-            for metric, name in IN_NOTEBOOKS.items():
+            for metric, name in RATE_NAMES.items():
                 if metric in findings:
                     finding = findings[metric]
                     value: Any = finding.why or finding.estimate.value
