@@ -119,7 +119,7 @@ def test_predict_says_what_the_labels_say_of_each_group(cape, base, sheet):
     assert (code, err) == (0, "")
     assert [entry["returned"] for entry in content["checked"]] == [60, 60]
     for group in content["groups"]:
-        said = f"60 labels put it at {group['estimate']:.3f}"
+        said = f"60 labels put the share at {group['estimate']:.3f}"
         assert f"{group['group']}: {said}" in text
         assert f"{group['estimate']:.3f} {group['low']:.3f}-" in text
 

@@ -308,15 +308,15 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
         ("height", PEOPLE["height"] / 10, "values are about 0.1 times"),
         ("height", PEOPLE["height"] + 500, "all 600 values are greater than 1"),
         ("height", ["tall"] * 90, "100% have a different type; training had numbers"),
-        ("height", [np.nan] * 40 + [170.0] * 60, "40% are missing, 0% expected"),
+        ("height", [np.nan] * 40 + [170.0] * 60, "40% are missing (0% expected)"),
         (
             "sex",
             ["M"] * 60 + ["F"] * 40,
             "100% are values never seen in training: M, F",
         ),
         ("sex", ["M"] * 29 + ["F"] * 31, "100% are values never seen in training: F"),
-        ("sex", ["Male"] * 90 + ["Female"] * 10, "10% are 'Female', 50% expected"),
-        ("priors_count", [3, 9] * 40, "50% are greater than 5, 0% expected"),
+        ("sex", ["Male"] * 90 + ["Female"] * 10, "10% are 'Female' (50% expected)"),
+        ("priors_count", [3, 9] * 40, "50% are greater than 5 (0% expected)"),
         ("priors_count", [3] * 90, "all 90 values are from 3 to below 4, 16%"),
         (
             "nothing",
@@ -360,7 +360,7 @@ def test_a_long_value_is_cut():
 def test_the_share_beyond_an_edge_can_be_recomputed(name, values):
     # A median of counts would be interpolated, and no spreadsheet has it.
     sentence = words(name, values)
-    found = re.search(r"(\d+)% are (?:below|before) (\S+), (\d+)% expected", sentence)
+    found = re.search(r"(\d+)% are (?:below|before) (\S+) \((\d+)% expected\)", sentence)
     share, edge, expected = found.groups()
     edge = pd.Timestamp(edge) if name == "date" else float(edge)
     assert f"{(pd.Series(values) < edge).mean():.0%}" == f"{share}%"

@@ -175,7 +175,7 @@ def test_a_column_that_one_group_never_has():
     shift = examine(clf, table, sensitive_features=z).columns
     assert shift.moved(0) == shift.moved(1) == []
     (finding,) = [one for one in shift.groups[1] if one.column == "d"]
-    assert finding.what_happened == "100% are missing, 100% expected"
+    assert finding.what_happened == "100% are missing (100% expected)"
 
 
 @pytest.mark.slow

@@ -389,7 +389,7 @@ def test_a_column_that_moved_is_in_the_table_and_in_the_picture(changed):
     for entry in moved:
         assert f"<td>{entry['what_happened']}</td>" in html.unescape(page)
     pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
-    of_columns = [svg for svg in pictures if "each column of" in svg]
+    of_columns = [svg for svg in pictures if "each column suggests" in svg]
     assert any("var(--bad)" in svg for svg in of_columns)
 
 

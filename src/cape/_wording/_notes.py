@@ -64,7 +64,7 @@ _NOTES = {
     "separator": "{path} uses {separator} as the separator and was read that way.",
     "missing_in_parts": "column {column!r} is missing from {n} of {parts} files of "
     "{path}; its values count as missing there.",
-    "constant": "columns with a single value were dropped: {names}.",
+    "constant": "dropped columns with a single value: {names}.",
     "not_read": "{why} This batch is left out; the others are included.",
     "perfect_scores": "the scores tell the classes apart almost perfectly. Does a "
     "column hold the answer, or something recorded after it?",
