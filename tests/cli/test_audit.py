@@ -90,7 +90,7 @@ def test_the_difference_that_is_sure_comes_first_and_its_labels_beside_it(
     pd.DataFrame(rows).to_csv(tmp_path / "f.csv", index=False)
     columns = ("--label", "y", "--prediction", "p", "--group", "g")
     _, out, _ = cape("audit", tmp_path / "f.csv", *columns)
-    assert out.startswith("many: 0.310 predicted positive, 0.450 by the labels: 0.140 ")
+    assert out.startswith("many: 0.310 predicted and 0.450 labeled positive; 0.140 ")
     content = json.loads(cape("audit", tmp_path / "f.csv", *columns, "--json")[1])
     first = content["differences"][0]
     assert (first["metric"], first["group"]) == ("pd", "many")
@@ -109,8 +109,8 @@ def test_without_groups_there_is_one_and_no_pair(cape, base, read_rows):
     assert code == 0
     assert [row[:2] for row in read_rows(out, "everyone")] == [["everyone", "240"]]
     assert "PE compares groups" in out
-    assert "Positive is '1', negative '0'" in out
-    assert "Positive is '0', negative '1'" in cape(*base, "--positive", "0")[1]
+    assert "'1' is positive and '0' is negative" in out
+    assert "'0' is positive and '1' is negative" in cape(*base, "--positive", "0")[1]
 
 
 def test_a_group_of_few_rows_is_marked_and_an_undefined_rate_is_a_dash(

@@ -104,7 +104,8 @@ def test_of_many_groups_those_to_act_on_come_first_and_the_rest_is_counted(
         key=["do_not_use", "label", "not_adapted", "use"].index,
     )
     assert code == 0 and "use" in gravest_first and gravest_first[0] != "use"
-    assert shown == [code.split("_")[0] for code in gravest_first[:8]]
+    first_words = {"do_not_use": "do", "not_adapted": "hold"}
+    assert shown == [first_words.get(code, code) for code in gravest_first[:8]]
     assert "a · b" in out and "7 more groups: " in out
     assert len(out.splitlines()) < 20
     _, out, _ = cape("predict", model, new, "--verbose")
@@ -122,7 +123,7 @@ def test_a_year_is_suspicious_in_training_and_later_files_say_what_to_do(
     _, _, notes = cape(*base, "--out", tmp_path / "m.cape")
     assert "'year' (looks like years, 2012 to 2016)" in notes and "--drop" in notes
     for year, said in {
-        2017: "; if it can only grow, train without it",
+        2017: "; if the column can only grow, train without it",
         2016: "",
     }.items():
         new = tmp_path / f"{year}.csv"
@@ -178,7 +179,7 @@ def test_fail_if_is_that_of_a_monitor_of_one_batch(cape, base, changed, tmp_path
     assert code == 1
     assert "fail-if fault is met" in printed
     assert f"predictions: {out}" in printed.replace("\n", "")
-    assert "<li>fault: n.csv, `age`: " in (tmp_path / "p.html").read_text()
+    assert "<li>fault: n.csv, `age` in " in (tmp_path / "p.html").read_text()
     assert cape(*base, "--fail-if", "fault")[0] == 0
     assert cape(*broken, "--fail-if", "do_not_use")[0] == 1
     assert cape(*base, "--fail-if", "do_not_use")[0] == 0
@@ -203,7 +204,7 @@ def test_what_the_labels_say_is_the_audit_of_the_predictions_written(
     pairs = [observed[who]["worst"]["pe"]["value"] for who in ("cape", "unadapted")]
     right = (p["y"] == p["prediction"]).mean()
     _, out, _ = cape(*base)
-    assert f"{right:.3f} of rows" in out
+    assert f"accuracy {right:.3f} (" in out
     assert f"PE {pairs[0]:.3f} ({pairs[1]:.3f})" in out
 
 
@@ -315,7 +316,7 @@ def test_a_fault_stands_before_any_number_and_other_columns_below(cape, changed,
     code, out, err = cape(*changed(drop=["y"], degree=recoded))
     assert (code, err) == (0, "")
     assert out.startswith("Do not use")
-    assert out.splitlines()[1].startswith("  `degree`: ")
+    assert out.splitlines()[1].startswith("  `degree` in ")
     # Nothing is promised of predictions that are not to be used.
     assert "Expect" not in out
     some = np.random.default_rng(0).random(len(degree)) < 0.5
@@ -347,7 +348,7 @@ def test_a_rule_and_its_numbers_are_passed_on(cape, base, tmp_path):
     # The paper's rule bounds nothing; like any other it has a price.
     _, plain, _ = cape(*base, "--report", tmp_path / "r.json")
     own = json.loads((tmp_path / "r.json").read_text())["frontiers"]["rules"][-1]
-    price = f"Expect {own['accuracy']:.2f} ({own['low']:.2f}-{own['high']:.2f}) of"
+    price = f"{own['accuracy']:.2f} ({own['low']:.2f}-{own['high']:.2f});"
     assert "Rule:" not in plain and price in plain
 
 
@@ -362,7 +363,7 @@ def test_the_training_file_is_noticed_by_its_bytes(cape, people_folder, tmp_path
     model = people_folder / "m.cape"
     copy = tmp_path / "copy.csv"
     copy.write_bytes((people_folder / "train.csv").read_bytes())
-    said = f"note: {copy} is the file that the model was trained on"
+    said = f"note: {copy} is the file the model was trained on"
     assert said in cape("predict", model, copy)[2]
     assert said in cape("monitor", model, people_folder / "new.csv", copy)[2]
     copy.write_bytes(copy.read_bytes().rstrip())

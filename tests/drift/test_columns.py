@@ -317,7 +317,7 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
         ("sex", ["M"] * 29 + ["F"] * 31, "100% are values never seen in training: F"),
         ("sex", ["Male"] * 90 + ["Female"] * 10, "10% are 'Female' (50% expected)"),
         ("priors_count", [3, 9] * 40, "50% are greater than 5 (0% expected)"),
-        ("priors_count", [3] * 90, "all 90 values are from 3 to below 4, 16%"),
+        ("priors_count", [3] * 90, "all 90 values are from 3 to below 4 (16%"),
         (
             "nothing",
             [1] * 90,
@@ -360,7 +360,9 @@ def test_a_long_value_is_cut():
 def test_the_share_beyond_an_edge_can_be_recomputed(name, values):
     # A median of counts would be interpolated, and no spreadsheet has it.
     sentence = words(name, values)
-    found = re.search(r"(\d+)% are (?:below|before) (\S+) \((\d+)% expected\)", sentence)
+    found = re.search(
+        r"(\d+)% are (?:below|before) (\S+) \((\d+)% expected\)", sentence
+    )
     share, edge, expected = found.groups()
     edge = pd.Timestamp(edge) if name == "date" else float(edge)
     assert f"{(pd.Series(values) < edge).mean():.0%}" == f"{share}%"

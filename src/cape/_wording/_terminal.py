@@ -244,8 +244,8 @@ def _faults(verdict: Mapping[str, Any], where: str) -> list[Styled]:
 
 def fault_line(fault: Mapping[str, Any], where: str) -> str:
     """Name a column at fault, and the groups or batches in which it is."""
-    line = column_line(fault["column"], fault["what_happened"])
-    return f"{line}, in {listed(fault[where], _MOST_NAMES)}"
+    places = listed(fault[where], _MOST_NAMES)
+    return f"`{fault['column']}` in {places}: {fault['what_happened']}"
 
 
 def _groups_to_act_on(
@@ -453,11 +453,11 @@ def _observed(observed: Mapping[str, Any]) -> str:
                 rows += finding["rows"]
         rates.append(number(right / rows if rows else None))
         worst.append(number(observed[who]["worst"].get("pe", {}).get("value")))
-    text = f"Measured by the labels: accuracy {rates[0]} ({rates[1]} as trained)"
+    text = f"By the labels: accuracy {rates[0]} ({rates[1]} as trained)"
     no_pe = why_no_pe(observed["cape"])
     if no_pe:
         return f"{text}. {no_pe}"
-    return f"{text}, PE {worst[0]} ({worst[1]} as trained)."
+    return f"{text}, PE {worst[0]} ({worst[1]})."
 
 
 def _observed_rates(observed: Mapping[str, Any]) -> Blocks:
@@ -675,8 +675,8 @@ def _difference_text(
         true = by_group[group]["prevalence"]["value"]
         more = "too many" if called > true else "too few"
         return (
-            f"{names[group]}: {number(called)} predicted positive, {number(true)} "
-            f"labeled positive; {size} {more}."
+            f"{names[group]}: {number(called)} predicted and {number(true)} labeled "
+            f"positive; {size} {more}."
         )
     rate = metric.removesuffix("_difference")
     values = []
