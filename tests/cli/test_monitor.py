@@ -244,6 +244,32 @@ def test_fail_if_takes_a_verdict(cape, model, months, broken, verdict):
     assert "`age` in blue, green: " in line
 
 
+def test_fail_if_label_is_met_wherever_labels_are_asked_for(
+    cape, model, months, people_folder
+):
+    later = pd.read_csv(people_folder / "new.csv")
+    later.assign(age=later["age"] + 20).to_csv(months / "apr.csv", index=False)
+    later[:1].to_csv(months / "one.csv", index=False)
+    conditions = ("--fail-if", "label", "--fail-if", "not_use", "--json")
+    code, out, _ = cape("monitor", model, months, *conditions)
+    content = json.loads(out)
+    asked = {"label": set(), "not_use": set()}
+    codes = set()
+    for group in content["groups"]:
+        for batch in group["batches"]:
+            where = f"{batch['batch']}, {group['group']}"
+            codes.add((batch["action"]["code"], batch["action"]["labels"] > 0))
+            if batch["action"]["labels"]:
+                asked["label"].add(where)
+            if batch["action"]["code"] != "use":
+                asked["not_use"].add(where)
+    assert {("not_adapted", True), ("not_adapted", False), ("use", False)} <= codes
+    met = {"label": set(), "not_use": set()}
+    for breach in content["breaches"]:
+        met[breach["condition"]].add(breach["where"])
+    assert code == 1 and met == asked
+
+
 def test_drift_can_be_ignored_and_is_still_named(cape, model, broken):
     _, out, _ = cape("monitor", model, broken, "--json", "--drift", "ignore")
     content = json.loads(out)

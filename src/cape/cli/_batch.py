@@ -317,6 +317,7 @@ def sample(
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
 _VERDICTS = (
+    "not_use",
     "do_not_use",
     "label",
     "not_adapted",
@@ -354,10 +355,11 @@ def monitor(
     explains it; groups of fewer than ten rows are skipped), pd (the bound on PD), pe,
     fpr, fnr and accuracy (expected values), and unexplained (share of rows whose scores
     no mixture of the classes explains). It also takes an action (do_not_use, label,
-    not_adapted) or a verdict: moved_clearly, drifted (more than the share changed, or a
-    column is broken), too_little_known, cannot_tell or fault. The exit code is 1 if a
-    condition is met in any batch. If a file cannot be read, cape names it, reads the
-    others, and ends with exit code 2.
+    not_adapted; label is met wherever rows need labels first, not_use by any of them)
+    or a verdict: moved_clearly, drifted (more than the share changed, or a column is
+    broken), too_little_known, cannot_tell or fault. The exit code is 1 if a condition
+    is met in any batch. If a file cannot be read, cape names it, reads the others, and
+    ends with exit code 2.
 
     Parameters
     ----------
@@ -502,7 +504,13 @@ def _findings(summary: dict[str, Any]) -> list[Finding]:
             for metric in ("fpr", "fnr", "accuracy", "unexplained"):
                 findings.append(Finding(metric, where, batch[metric]))
             action = batch["action"]
-            findings.append(Finding(action["code"], where, 1.0))
+            met = {action["code"]}
+            if action["labels"]:
+                # A group that is not adapted may ask for labels, too.
+                met.add("label")
+            if action["code"] != "use":
+                met.add("not_use")
+            findings += [Finding(code, where, 1.0) for code in met]
             if batch["verdict"] == "fault":
                 pairs = [(group["group"], column) for column in batch["columns"]]
                 columns.setdefault(batch["batch"], []).extend(pairs)
