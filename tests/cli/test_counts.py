@@ -95,6 +95,13 @@ def test_counts_tell_what_rows_tell(cape, folder, counts, command, tmp_path):
     assert "it&#39;s" in page.read_text()
 
 
+@pytest.mark.parametrize("command", ["predict", "monitor"])
+def test_counts_of_no_rows_are_refused(refused, folder, counts, command, tmp_path):
+    pd.read_parquet(counts)[:0].to_parquet(tmp_path / "none.parquet")
+    asked = [command, folder / "watch.cape", "--counts", tmp_path / "none.parquet"]
+    refused(*asked, says="has no rows to adapt to")
+
+
 def test_counts_come_as_csv_and_from_a_database(cape, folder, counts, tmp_path):
     duckdb.sql(f"copy (from '{counts}') to '{tmp_path / 'duck.csv'}'")
     with duckdb.connect(tmp_path / "bank.duckdb") as bank:

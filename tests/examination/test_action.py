@@ -58,6 +58,12 @@ def test_the_whole_is_as_grave_as_its_gravest_group():
     assert broken.table().loc["b", "labels"] == 60
 
 
+def test_no_rows_are_nothing_to_use(clf, batch):
+    action = examine(clf, batch.X[:0], sensitive_features=batch.z[:0]).action
+    assert action.code == "not_adapted"
+    assert "Use" not in repr(action)
+
+
 def test_a_broken_column_is_named(clf, batch):
     with warnings.catch_warnings(action="ignore"):
         seen = examine(clf, batch.X * [1, 60], sensitive_features=batch.z)

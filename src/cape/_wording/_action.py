@@ -128,6 +128,8 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
     >>> action_head([{"code": "do_not_use", "labels": 0, "columns": ["age"]}])
     'Do not use the predictions: fix `age` first'
     """
+    if not actions:
+        return "No rows, so no predictions"
     codes = [action["code"] for action in actions]
     labels = sum(action["labels"] for action in actions)
     broken = [name for action in actions for name in action.get("columns", [])]

@@ -79,9 +79,9 @@ class Action(InNotebook, GroupResult):
 
     @property
     def code(self) -> str:
-        """The gravest action of a group; "use" if there is no group."""
+        """The gravest action of a group; "not_adapted" if there are no rows."""
         codes = {action.code for action in self.groups.values()}
-        return next((code for code in CODES if code in codes), "use")
+        return next((code for code in CODES if code in codes), "not_adapted")
 
     @property
     def labels(self) -> int:

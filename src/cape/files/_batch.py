@@ -597,6 +597,9 @@ def _examine(
 
     The notes name the file, where there are several.
     """
+    if not evidence.groups:
+        # Counts of an empty table, or only rows that are dropped.
+        raise ValueError(f"{file or 'the table'} has no rows to adapt to.")
     with warnings.catch_warnings():
         # What the adaptation would warn of is in the examination, in more detail.
         warnings.simplefilter("ignore", AdaptationWarning)

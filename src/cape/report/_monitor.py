@@ -97,7 +97,7 @@ def _action(batch: MonitoredBatch) -> Summary:
     """Return the gravest action of a batch, and the groups with each action."""
     groups = [{"group": one["group"], **one["action"]} for one in batch.groups]
     groups.sort(key=lambda one: CODES.index(one["code"]))
-    code = groups[0]["code"] if groups else "use"
+    code = groups[0]["code"]
     labels = sum(one["labels"] for one in groups)
     return {"code": code, "labels": labels, "groups": groups}
 
