@@ -147,7 +147,7 @@ def count_file(
     types = dict.fromkeys((label, prediction, *group), "text")
     if threshold is not None:
         types[prediction] = "number"
-    counted: Counter[tuple[str, str, Group]] = Counter()
+    counted: Counter[tuple[str, ...]] = Counter()
     parts = scan.labelled_parts(
         types,
         label,
@@ -172,28 +172,22 @@ def count_file(
                 f"{scan.path}, column {prediction!r}: {n_missing} rows have no value. "
                 "Leave them out of the file, or fill them in."
             )
-        # Crossing all columns as if they were groups is one pass over the rows.
         columns = [plain_text(frame[name], notes) for name in group]
-        table = pd.concat([frame[label], predictions, *columns], axis=1)
-        crossed = check_groups(table)
-        sizes = np.bincount(crossed.codes, minlength=len(crossed.keys)).tolist()
-        for key, size in zip(crossed.keys, sizes, strict=True):
-            of_row: tuple[str, ...] = key  # type: ignore[assignment]
-            whole: Group = of_row[2:]
-            if len(group) < 2:
-                whole = of_row[2] if group else EVERYONE
-            counted[of_row[0], of_row[1], whole] += size
+        crossed = frame.groupby([frame[label], predictions, *columns], sort=False)
+        counted.update(crossed.size().to_dict())
         scan.on_rows("counting", len(frame))
-        if len({predicted for _, predicted, _ in counted}) > _MOST_PREDICTIONS:
+        if len({predicted for _, predicted, *_ in counted}) > _MOST_PREDICTIONS:
             # The error that says so needs no further rows.
             break
-    cells = pd.DataFrame(counted.keys(), columns=["label", "prediction", "group"])
-    cells["n"] = list(counted.values())
     for place, name in enumerate(group):
-        values_of_group = {
-            key[place] if isinstance(key, tuple) else key for key in cells["group"]
-        }
-        note_many_groups(name, map(str, values_of_group), notes)
+        note_many_groups(name, {key[2 + place] for key in counted}, notes)
+    rows = []
+    for (true, predicted, *values), size in counted.items():
+        of_group: Group = tuple(values)
+        if len(group) < 2:
+            of_group = values[0] if group else EVERYONE
+        rows.append((true, predicted, of_group, size))
+    cells = pd.DataFrame(rows, columns=["label", "prediction", "group", "n"])
     plain = {plain_value(a): plain_value(b) for a, b in (mapping or {}).items()}
     for value in plain.keys() - set(cells["prediction"]):
         # In a small file nobody may be called "high", so that it is no error.

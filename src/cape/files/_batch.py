@@ -249,21 +249,19 @@ def _second_pass(
 
     Rows come as they stand in the file, unless that is a CSV and the output has types.
     """
-    kept.rewind()
+    parts = kept.parts(rows)
     if writer is None:
-        while len(records := kept.take(rows)):
+        for records in parts:
             yield None, records
         return
     table = scan.table
-    n_left = scan.rows
-    for frame in table.parts(rows, verbatim=writer.is_text or not table.is_csv):
-        records = kept.take(len(frame))
-        if scan.total and len(frame) == n_left + 1:
-            # A total below the rows was not read as a row.
-            frame = frame.iloc[:-1]
-        if len(records) < len(frame):
+    frames = table.parts(rows, verbatim=writer.is_text or not table.is_csv)
+    # A total below the rows was not read as a row, and may be a part by itself.
+    for frame, records in zip(frames, parts, strict=False):
+        if scan.total:
+            frame = frame.iloc[: len(records)]
+        if len(records) != len(frame):
             raise TableError(f"{table.path} has changed while it was read.")
-        n_left -= len(frame)
         yield frame, records
 
 

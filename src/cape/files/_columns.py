@@ -13,6 +13,7 @@ writes.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import unicodedata
@@ -39,6 +40,15 @@ _MANY_GROUPS = 20
 
 MOST_LABELS = 20
 """A column with more values is no label column, unless the positive ones are named."""
+
+_KINDS_OF_VALUES = {
+    "boolean": "flag",
+    "datetime64": "date",
+    "floating": "number",
+    "integer": "number",
+    "timedelta64": "number",
+}
+"""The kind of what pandas infers; anything else is text."""
 
 _FLAGS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
@@ -89,22 +99,14 @@ class Columns:
     group_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to a dict that JSON can hold.
-
-        Returns
-        -------
-        dict
+        """Return what JSON makes of it: tuples are lists.
 
         Examples
         --------
         >>> Columns("y", ("0", "1"), "number", ("race",), {}).to_dict()["groups"]
         ['race']
         """
-        content = asdict(self)
-        content["labels"] = list(self.labels)
-        content["groups"] = list(self.groups)
-        content["label_values"] = [list(values) for values in self.label_values]
-        content["bins"] = {name: list(edges) for name, edges in self.bins.items()}
+        content: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return content
 
     @classmethod
@@ -540,17 +542,8 @@ def kind_of(values: pd.Series) -> str:
     """
     if not values.notna().any():
         return "empty"
-    if values.dtype.kind == "m":
-        return "number"
-    if values.dtype.kind == "M" or isinstance(values.dtype, pd.DatetimeTZDtype):
-        return "date"
     # A column of flags with gaps has the type object; only its values tell.
-    first = values.dropna().iloc[0]
-    if pd.api.types.is_bool_dtype(values.dtype) or isinstance(first, (bool, np.bool_)):
-        return "flag"
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        return "number"
-    return "text"
+    return _KINDS_OF_VALUES.get(pd.api.types.infer_dtype(values), "text")
 
 
 def _conversion_error(
@@ -686,10 +679,8 @@ def label_text(values: pd.Series) -> pd.Series:
     >>> label_text(pd.Series(["1.0", " "])).isna().tolist()
     [False, True]
     """
-    codes, levels = pd.factorize(values)
-    texts = [plain_value(level) if str(level).strip() else None for level in levels]
-    array = pd.array(texts, dtype="str").take(codes, allow_fill=True)
-    return pd.Series(array, index=values.index)
+    text = plain_text(values)
+    return text.where(text.str.strip() != "")
 
 
 def by_value(text: str) -> tuple[bool, float, str]:

@@ -23,7 +23,7 @@ class Note(NamedTuple):
     values: dict[str, Any]
 
 
-class Notes:
+class Notes(list[Note]):
     """Remarks in the order in which they were made, each of them once.
 
     A file is read in parts, and the same remark would come up for each part. Functions
@@ -39,9 +39,6 @@ class Notes:
     [Note(code='columns_not_used', values={'columns': ['a']})]
     """
 
-    def __init__(self) -> None:
-        self._notes: dict[str, Note] = {}
-
     def say(self, code: str, **values: Any) -> None:
         """Add a remark unless it was made before.
 
@@ -52,10 +49,9 @@ class Notes:
         **values
             Numbers and names that belong to it.
         """
-        self._notes.setdefault(repr((code, values)), Note(code, values))
-
-    def __iter__(self) -> Iterator[Note]:
-        return iter(self._notes.values())
+        note = Note(code, values)
+        if note not in self:
+            self.append(note)
 
     @contextmanager
     def listening(self) -> Iterator[None]:

@@ -287,9 +287,8 @@ def _cells(
     clf: CapeClassifier, kept: _scan.KeptRows
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield codes of groups and cells of scores, some rows at a time."""
-    kept.rewind()
     edges = [clf.model_of(group).edges for group in kept.groups]
-    while len(records := kept.take(_ROWS_AT_ONCE)):
+    for records in kept.parts(_ROWS_AT_ONCE):
         codes = records["group"].astype(np.int64)
         cells = np.zeros(len(records), dtype=np.int64)
         for code, of_group in enumerate(edges):
@@ -341,12 +340,6 @@ class SheetLabels:
         self._path = path
         self._model = model
         self._labels = read_sheet(path, model.columns, blank_means)
-        for label in self._labels:
-            if label.draw != self._labels[0].draw:
-                raise TableError(
-                    f"{path}, line {label.line}: rows must come from one call of cape "
-                    f"sample, got {KEY} {label.key!r} beside {self._labels[0].key!r}."
-                )
         rows = {label.row - 1 for label in self._labels}
         self._wanted = np.array(sorted(rows), dtype=np.int64)
         self._n_rows = 0
@@ -416,14 +409,9 @@ class SheetLabels:
         label_free = adapt(models, evidence, drift=clf.drift).groups
         for group in evidence.groups:
             code = kept.groups.index(group)
-            checked = _check_group(drawn, code, strata[code], codes, probabilities)
-            if checked.one_class and checked.used:
-                common_label = float(codes[drawn.groups == code].max())
-                p_value = _use.one_class_p_value(
-                    checked.returned, common_label, label_free[group].estimate.value
-                )
-                if p_value < ONE_CLASS:
-                    checked = checked._replace(p_value=p_value, used=False)
+            estimate = label_free[group].estimate.value
+            of_group = drawn, code, strata[code], estimate
+            checked = _check_group(*of_group, codes, probabilities)
             groups[group] = checked
             if not checked.used:
                 codes[drawn.groups == code] = -1
@@ -458,10 +446,14 @@ def _check_group(
     drawn: _draw.DrawnRows,
     code: int,
     strata: _draw.Strata,
+    estimate: float,
     codes: np.ndarray,
     probabilities: np.ndarray,
 ) -> CheckedGroup:
-    """Test what came back of a group, and write down its probabilities in place."""
+    """Test what came back of a group, and write down its probabilities in place.
+
+    The estimate is that without labels.
+    """
     in_group = drawn.groups == code
     returned = codes[in_group] >= 0
     n_drawn = int(in_group.sum())
@@ -472,14 +464,16 @@ def _check_group(
     counts = np.bincount(of_rows[returned], minlength=len(strata.rows))
     probabilities[in_group] = strata.probabilities_of(counts)[of_rows]
     p_value = _sample.returned_p_value(drawn.cells[in_group], returned)
-    return CheckedGroup(
-        n_drawn,
-        n_returned,
-        p_value,
-        used=p_value >= _use.SAMPLE_LEVEL,
-        # Where every row has its label, none was left empty.
-        one_class=n_returned < n_drawn and len(set(codes[in_group][returned])) == 1,
-    )
+    used = p_value >= _use.SAMPLE_LEVEL
+    labels = set(codes[in_group][returned].tolist())
+    # Where every row has its label, none was left empty.
+    one_class = n_returned < n_drawn and len(labels) == 1
+    if one_class and used:
+        p_one_class = _use.one_class_p_value(n_returned, *labels, estimate)
+        if p_one_class < ONE_CLASS:
+            p_value = p_one_class
+            used = False
+    return CheckedGroup(n_drawn, n_returned, p_value, used, one_class)
 
 
 class CheckedLabel(NamedTuple):
@@ -529,8 +523,8 @@ def read_sheet(
     Raises
     ------
     TableError
-        If a column is missing, a label is unknown, a key was changed, or a key has two
-        different labels. The message names the line.
+        If a column is missing, a label is unknown, a key was changed, a key has two
+        different labels, or keys are of several draws. The message names the line.
     """
     labels: dict[str, CheckedLabel] = {}
     if blank_means is not None:
@@ -560,6 +554,12 @@ def read_sheet(
         if earlier.positive != positive:
             raise TableError(
                 f"{where}: the {KEY} {key!r} has another label in line {earlier.line}."
+            )
+        first = next(iter(labels.values()))
+        if draw != first.draw:
+            raise TableError(
+                f"{where}: rows must come from one call of cape sample, got {KEY} "
+                f"{key!r} beside {first.key!r}."
             )
     return list(labels.values())
 

@@ -662,22 +662,19 @@ class KeptRows:
                 f"{self._type.itemsize} bytes each: {error.strerror}."
             ) from error
 
-    def rewind(self) -> None:
-        """Go back to the first row."""
-        self._file.seek(0)
-
-    def take(self, rows: int) -> np.ndarray:
-        """Read the next rows.
+    def parts(self, rows: int) -> Iterator[np.ndarray]:
+        """Read all rows, from the first one on.
 
         Parameters
         ----------
         rows : int
-            How many.
+            How many at a time.
 
-        Returns
-        -------
+        Yields
+        ------
         ndarray of `_row_type` of shape (rows,)
-            Fewer at the end of the file, and none after it.
+            The last one may be shorter.
         """
-        content = self._file.read(rows * self._type.itemsize)
-        return np.frombuffer(content, self._type)
+        self._file.seek(0)
+        while content := self._file.read(rows * self._type.itemsize):
+            yield np.frombuffer(content, self._type)
