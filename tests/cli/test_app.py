@@ -220,7 +220,6 @@ def run_calls(calls, folder):
 
 
 MISTAKES = [
-    "train train.csv --label y --out taken.csv",
     "train train.csv --label y --out train.csv --force",
     "train none.csv --label y --out m2.cape",
     "predict m.cape new.csv --out taken.csv",

@@ -132,7 +132,7 @@ def run(argv: list[str] | None = None) -> int:
         # By name, because click and typer both have such a class.
         if type(error).__name__ == "NoArgsIsHelpError":  # typer has printed the help
             return BAD_INPUT
-        told = explain(error, arguments)
+        told = explain(error)
         if "--json" in arguments:
             give_json("failed", {"error": told})
         return told["exit_code"]
@@ -143,14 +143,12 @@ def run(argv: list[str] | None = None) -> int:
     return 0
 
 
-def explain(error: Exception, arguments: Iterable[str] = ()) -> dict[str, Any]:
+def explain(error: Exception) -> dict[str, Any]:
     """Print an error in one line on the error stream.
 
     Parameters
     ----------
     error : Exception
-    arguments : iterable of str, default=()
-        Those of the command, if they may be wrong.
 
     Returns
     -------
@@ -162,7 +160,9 @@ def explain(error: Exception, arguments: Iterable[str] = ()) -> dict[str, Any]:
         # Click may end with a question and a full stop: "Did you mean 'predict'?."
         fault = error.format_message().rstrip(".")
         end = "" if fault.endswith("?") else "."
-        message = f"{fault}{end} See: {_help_command(arguments)}"
+        context = getattr(error, "ctx", None)
+        called = context.command_path if context else "cape"
+        message = f"{fault}{end} See: {called} --help"
         code = "usage"
     elif isinstance(error, OSError) and error.strerror and error.filename:
         # Without the number of an error of the system.
@@ -183,16 +183,6 @@ def explain(error: Exception, arguments: Iterable[str] = ()) -> dict[str, Any]:
     _give_aside(f"error: {message}")
     exit_code = _BUG if code == "bug" else BAD_INPUT
     return {"code": code, "exit_code": exit_code, "message": message}
-
-
-def _help_command(arguments: Iterable[str]) -> str:
-    """Return the call that prints the help of the command that was called."""
-    commands = getattr(typer.main.get_command(app), "commands", {})
-    # The first word that is no option is the command.
-    for argument in arguments:
-        if not argument.startswith("-"):
-            return f"cape {argument} --help" if argument in commands else "cape --help"
-    return "cape --help"
 
 
 def give(blocks: Iterable[str | Styled | TextTable]) -> None:
@@ -235,7 +225,8 @@ def _rich_table(content: TextTable) -> Table:
         table.add_column(name, justify="right", no_wrap=True, overflow="fold")
     for row in content.rows:
         # Text instead of str: a group called [red] is no markup.
-        table.add_row(*[Text(str(cell)) for cell in row])
+        cells = [cell if isinstance(cell, Text) else Text(str(cell)) for cell in row]
+        table.add_row(*cells)
     return table
 
 

@@ -35,9 +35,7 @@ def predict(
     checked: Path | None = None,
     blank_means: str | None = None,
     counts: bool = False,
-    missing_groups: str | None = None,
-    csv: options.Csv,
-    key_file: Path | None = None,
+    batch: options.Batch,
     dask: str | None = None,
     output: Output,
 ) -> None:
@@ -69,7 +67,7 @@ def predict(
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     # What can be wrong with files is found before the work is done, and before anything
     # that takes long to import.
-    source = csv.source(file)
+    source = batch.source(file)
     inputs = [model, source] if checked is None else [model, source, checked]
     output.check(inputs, [out])
     from cape.files._batch import summarise
@@ -78,7 +76,7 @@ def predict(
     from cape.report._monitor import monitor_summary
 
     aim = costs.of_rule(rule)
-    loaded = files.load_model(model, key=key_file, missing_groups=missing_groups)
+    loaded = batch.load(model)
     notes = Notes()
     with _app.progress() as on_rows, options.workers(dask) as each:
         prediction = files.predict_file(
@@ -86,7 +84,7 @@ def predict(
             source,
             out,
             level=level,
-            dialect=csv.dialect(loaded.dialect),
+            dialect=batch.dialect(loaded.dialect),
             rule=aim,
             drift=drift,
             checked=checked,
@@ -106,13 +104,12 @@ def predict(
         for group, found in prediction.checked.items():
             name = examination.names[group]
             came_back.append({"group": name, **found._asdict()})
-    kept = {"missing_groups": missing_groups, "key_file": key_file, "out": _SHEET}
     findings = []
     if conditions:
         # A monitor of one batch.
-        batch = summarise(source.name, prediction.sha256, examination)
-        findings = _findings(monitor_summary([batch], level=level, provenance={}))
-    sample = "" if counts else options.to_paste("sample", model, file, csv, **kept)
+        monitored = summarise(source.name, prediction.sha256, examination)
+        findings = _findings(monitor_summary([monitored], level=level, provenance={}))
+    sample = "" if counts else batch.to_paste("sample", model, file, out=_SHEET)
     for_page = output.as_json or output.report is not None
     summary = batch_summary(examination, title=source.name, for_page=for_page)
     output.give_and_judge(
@@ -185,8 +182,7 @@ def rows_needed(
     width: float = 0.1,
     level: float = 0.95,
     prevalence: float | None = None,
-    csv: options.Csv,
-    key_file: Path | None = None,
+    batch: options.Batch,
     as_json: bool = False,
 ) -> None:
     """Say how many rows a batch needs for intervals of a given width.
@@ -204,9 +200,9 @@ def rows_needed(
     prevalence : NUMBER
         Share of positives to plan rows for. Default: the one that needs the most.
     """
-    source = csv.source(file, needed=False)
+    source = batch.source(file, needed=False)
     check_files([model] if source is None else [model, source], overwrite=False)
-    loaded = files.load_model(model, key=key_file)
+    loaded = batch.load(model)
     notes = Notes()
     with _app.progress() as on_rows:
         needs = files.rows_needed_of_file(
@@ -215,16 +211,13 @@ def rows_needed(
             width,
             level=level,
             prevalence=prevalence,
-            dialect=csv.dialect(loaded.dialect),
+            dialect=batch.dialect(loaded.dialect),
             notes=notes,
             on_rows=on_rows,
         )
-    said = _app.give_notes(notes)
-    if as_json:
-        content = {"width": width, "level": level, "groups": needs, "notes": said}
-        _app.give_json("rows-needed", content)
-        return
-    _app.give(words.rows_needed(needs, width, level, worst=prevalence is None))
+    content = {"width": width, "level": level, "groups": needs}
+    said = words.rows_needed(needs, width, level, worst=prevalence is None)
+    Output(as_json=as_json).give("rows-needed", content, lambda _: said, notes)
 
 
 @command(
@@ -241,9 +234,7 @@ def sample(
     spread: str = "equal",
     width: float | None = None,
     seed: int = 0,
-    missing_groups: str | None = None,
-    csv: options.Csv,
-    key_file: Path | None = None,
+    batch: options.Batch,
     dask: str | None = None,
     force: bool = False,
     as_json: bool = False,
@@ -277,11 +268,11 @@ def sample(
     seed : NUMBER
         Seed of the draw. Default: 0.
     """
-    source = csv.source(file)
+    source = batch.source(file)
     check_files([model, source], [out], overwrite=force)
     from cape._groups import combined_columns
 
-    loaded = files.load_model(model, key=key_file, missing_groups=missing_groups)
+    loaded = batch.load(model)
     notes = Notes()
     with _app.progress() as on_rows, options.workers(dask) as each:
         sampled = files.sample_file(
@@ -292,7 +283,7 @@ def sample(
             spread=spread,
             width=width,
             seed=seed,
-            dialect=csv.dialect(loaded.dialect),
+            dialect=batch.dialect(loaded.dialect),
             overwrite=force,
             notes=notes,
             on_rows=on_rows,
@@ -309,8 +300,7 @@ def sample(
         content = {"out": str(out), "groups": groups, "enough": sampled.enough}
         _app.give_json("sample", {**content, "notes": said})
         return
-    kept = {"missing_groups": missing_groups, "key_file": key_file, "checked": out}
-    then = options.to_paste("predict", model, file, csv, **kept, out=_PREDICTIONS)
+    then = batch.to_paste("predict", model, file, checked=out, out=_PREDICTIONS)
     _app.give_path("rows to label", out)
     _app.give(words.sampled(groups, loaded.columns.label, sampled.enough, then))
 
@@ -343,9 +333,7 @@ def monitor(
     costs: options.Costs,
     drift: str | None = None,
     counts: bool = False,
-    missing_groups: str | None = None,
-    csv: options.Csv,
-    key_file: Path | None = None,
+    batch: options.Batch,
     output: Output,
 ) -> None:
     """Track each group's share of positives over batches without labels.
@@ -370,14 +358,14 @@ def monitor(
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     paths: list[Any] = _files(batches or [])
-    if csv.sql is not None or not paths:
-        paths.append(csv.source(None))
+    if batch.sql is not None or not paths:
+        paths.append(batch.source(None))
     output.check([model, *paths])
     from cape.report._model import file_provenance
     from cape.report._monitor import monitor_summary
 
     aim = costs.of_rule(rule)
-    loaded = files.load_model(model, key=key_file, missing_groups=missing_groups)
+    loaded = batch.load(model)
     notes = Notes()
     errors: list[Exception] = []
     with _app.progress(len(paths), "batches") as on_batch:
@@ -387,7 +375,7 @@ def monitor(
                 loaded,
                 paths,
                 level=level,
-                dialect=csv.dialect(loaded.dialect),
+                dialect=batch.dialect(loaded.dialect),
                 rule=aim,
                 drift=drift,
                 counts=counts,
@@ -400,12 +388,11 @@ def monitor(
         raise errors[0]
     for error in errors:
         notes.say("not_read", why=str(error))
-    read = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
+    read = [(one.name, one.rows, one.sha256) for one in monitored]
     provenance = file_provenance(loaded, read)
     summary = monitor_summary(monitored, level=level, provenance=provenance)
-    last = None if csv.sql is not None else paths[-1]
-    kept = {"missing_groups": missing_groups, "key_file": key_file, "out": _SHEET}
-    sample = "" if counts else options.to_paste("sample", model, last, csv, **kept)
+    last = None if batch.sql is not None else paths[-1]
+    sample = "" if counts else batch.to_paste("sample", model, last, out=_SHEET)
     output.give_and_judge(
         "monitor",
         summary,

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
+from rich.text import Text
 
 from cape import _plot
 from cape._wording._page import PICTURES
-from cape.cli._app import app, console, give_path
+from cape._wording._terminal import TextTable
+from cape.cli._app import app, console, give, give_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
         picture = out / "cape-demo.png"
         # Twice the pixels, for screens that have them.
         draw_prevalences(table).save(str(picture), scale_factor=2)
-    console.print(_demo_table(table))
+    give([_demo_table(table)])
     console.print(
         "PD: how far the predicted share of positives is from the true one. "
         "PE: how far the ratio between groups is from the true one. Lower is fairer."
@@ -180,7 +180,7 @@ _COLUMNS = {
 }
 
 
-def _demo_table(table: Any) -> Table:
+def _demo_table(table: Any) -> TextTable:
     """Show the classifiers, the fairest value of each measure of fairness in green.
 
     Parameters
@@ -190,27 +190,17 @@ def _demo_table(table: Any) -> Table:
 
     Returns
     -------
-    rich.table.Table
+    TextTable
     """
     title = "Trained at prevalence 0.5 and 0.5, used at 0.2 and 0.8"
-    shown = Table(
-        title=title,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=0,
-    )
-    shown.add_column("classifier", no_wrap=True)
-    for heading in _COLUMNS.values():
-        shown.add_column(heading, justify="right", no_wrap=True)
     least = table.min()
+    rows = []
     for name, row in table.iterrows():
-        cells = []
+        cells = [Text(str(name), "bold")]
         for column in _COLUMNS:
-            text = f"{row[column]:.3f}"
             # Accuracy is no measure of fairness, and no predicted prevalence is best by
             # itself; of PD and PE the least is the fairest.
-            if column[0] in ("pd", "pe") and row[column] == least[column]:
-                text = f"[green]{text}[/]"
-            cells.append(text)
-        shown.add_row(f"[bold]{name}[/]", *cells)
-    return shown
+            is_fairest = column[0] in ("pd", "pe") and row[column] == least[column]
+            cells.append(Text(f"{row[column]:.3f}", "green" if is_fairest else ""))
+        rows.append(cells)
+    return TextTable(title, ["classifier", *_COLUMNS.values()], rows)

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -27,6 +27,9 @@ from cape._io import check_apart, check_free
 from cape._tables import Dialect, Query, Source, source_files
 from cape._wording._terminal import OPTIONS
 from cape.cli._app import app
+
+if TYPE_CHECKING:
+    from cape.files import TableModel
 
 _SHARED = """
 Parameters
@@ -180,7 +183,10 @@ def _parameters(thing: Any) -> list[tuple[inspect.Parameter, Any]]:
 def _declared(parameter: inspect.Parameter, hint: Any, owner: Any) -> inspect.Parameter:
     """Return a parameter of a command or a bundle as typer takes it."""
     name = parameter.name
-    entries = _described(_SHARED)[1] | _described(owner)[1]
+    entries = _described(_SHARED)[1]
+    # A bundle has the options of its base, too.
+    for described in reversed(getattr(owner, "__mro__", [owner])):
+        entries |= _described(described)[1]
     metavar, text = entries.get(name, ("", ""))
     declared: Any
     if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
@@ -280,6 +286,30 @@ class Csv:
             given["separator"] = "\t"
         changes = {name: value for name, value in given.items() if value is not None}
         return replace(default or Dialect(), **changes)
+
+
+@dataclass(frozen=True)
+class Batch(Csv):
+    """How the batch of a model is read, and the model."""
+
+    missing_groups: str | None = None
+    key_file: Path | None = None
+
+    def load(self, model: Path) -> TableModel:
+        """Load the model."""
+        from cape.files import load_model
+
+        return load_model(model, key=self.key_file, missing_groups=self.missing_groups)
+
+    def to_paste(self, name: str, model: Path, file: Any, **given: Any) -> str:
+        """Write a command on the same model and file, to be pasted into a shell."""
+        arguments = ["cape", name, model]
+        if file is not None:
+            arguments.append(file)
+        for parameter, value in (asdict(self) | given).items():
+            if value is not None:
+                arguments += [OPTIONS[parameter], value]
+        return shlex.join(map(str, arguments))
 
 
 @dataclass(frozen=True)
@@ -426,17 +456,6 @@ def parse_bins(texts: list[str] | None) -> dict[str, list[float]]:
         except ValueError:
             raise ValueError(f"--bins must be {form}, got {edges!r}.") from None
     return bins
-
-
-def to_paste(name: str, model: Path, file: Any, csv: Csv, **given: Any) -> str:
-    """Write a command on the same model and file, ready to be pasted into a shell."""
-    arguments = ["cape", name, model]
-    if file is not None:
-        arguments.append(file)
-    for parameter, value in (asdict(csv) | given).items():
-        if value is not None:
-            arguments += [OPTIONS[parameter], value]
-    return shlex.join(map(str, arguments))
 
 
 def check_files(

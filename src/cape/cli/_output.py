@@ -37,9 +37,9 @@ _COMPARISONS = {
     "": operator.gt,
 }
 
-# A metric, a comparison and a number without a sign: no metric is negative.
+# A metric, a comparison and a number without a sign: no metric is negative. Or a word.
 _CONDITION = re.compile(
-    r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*(\d*\.?\d+(?:e-?\d+)?)\s*", re.IGNORECASE
+    r"\s*([a-z_]+)\s*(?:(>=|<=|>|<)\s*(\d*\.?\d+(?:e-?\d+)?)\s*)?", re.IGNORECASE
 )
 
 
@@ -129,11 +129,10 @@ def parse_conditions(
     verdicts = list(verdicts)
     conditions = []
     for text in texts or []:
-        if text.strip().lower() in verdicts:
-            conditions.append(Condition(text.strip().lower(), ""))
-            continue
         match = _CONDITION.fullmatch(text)
-        if not match or match[1].lower() not in accepted:
+        word, comparison, limit = match.groups() if match else ("", None, None)
+        word = word.lower()
+        if word not in (accepted if comparison else verdicts):
             alone = ""
             if verdicts:
                 alone = f"; by themselves stand {', '.join(verdicts)}"
@@ -142,8 +141,7 @@ def parse_conditions(
                 f"'{next(iter(accepted))}>0.1', got {text!r}; metrics are "
                 f"{', '.join(accepted)}{alone}."
             )
-        metric, comparison, limit = match.groups()
-        conditions.append(Condition(metric.lower(), comparison, float(limit)))
+        conditions.append(Condition(word, comparison or "", float(limit or 0)))
     return conditions
 
 

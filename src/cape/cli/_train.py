@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from cape._wording._terminal import trained
 from cape.cli import _app
 from cape.cli import _options as options
 from cape.cli._options import check_files, command
+from cape.cli._output import Output
 from cape.files._notes import Notes
 
 
@@ -201,10 +203,6 @@ def train(
             notes=notes,
             on_rows=on_rows,
         )
-    said = _app.give_notes(notes)
-    content = model.details | {"fingerprint": model.clf.fingerprint_}
-    if as_json:
-        _app.give_json("train", content | {"out": str(out), "notes": said})
-        return
-    _app.give(trained(content, by_default=not positive))
-    _app.give_path("model", out)
+    content = model.details | {"fingerprint": model.clf.fingerprint_, "out": str(out)}
+    show = partial(trained, by_default=not positive)
+    Output(as_json=as_json).give("train", content, show, notes, {"model": out})

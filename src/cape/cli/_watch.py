@@ -10,7 +10,6 @@ from typing import Any
 
 import typer
 
-from cape import files
 from cape._io import new_file
 from cape._wording import _watch as words
 from cape._wording._numbers import group_name
@@ -37,9 +36,7 @@ def watch(
     reference: float | None = None,
     metrics: Path | None = None,
     counts: bool = False,
-    missing_groups: str | None = None,
-    csv: options.Csv,
-    key_file: Path | None = None,
+    batch: options.Batch,
     output: Output,
 ) -> None:
     """Look at new rows, as often as you like, with few false alarms.
@@ -73,7 +70,7 @@ def watch(
     metrics : FILE
         Write the look for the textfile collector of Prometheus (.prom).
     """
-    source = csv.source(file, needed=acknowledge is None)
+    source = batch.source(file, needed=acknowledge is None)
     output.check([model] if source is None else [model, source])
     if reference is not None and acknowledge is None:
         raise ValueError("--reference needs --acknowledge, got nothing.")
@@ -83,7 +80,7 @@ def watch(
     from cape.report._watch import watch_summary
 
     fatal = {Question.parse(text).name for text in fail_if or []}
-    loaded = files.load_model(model, key=key_file, missing_groups=missing_groups)
+    loaded = batch.load(model)
     notes = Notes()
     watched = open_watch(loaded, state, ask, notes)
     if acknowledge is not None:
@@ -98,13 +95,13 @@ def watch(
                 source,
                 name or source.name.partition(".")[0],
                 counts=counts,
-                dialect=csv.dialect(loaded.dialect),
+                dialect=batch.dialect(loaded.dialect),
                 notes=notes,
                 on_rows=on_rows,
             )
         if not counts:
-            command = options.to_paste(
-                "sample", model, file, csv, rows=100, out="to_check.csv"
+            command = batch.to_paste(
+                "sample", model, file, rows=100, out="to_check.csv"
             )
     written = {state: watched.to_json()}
     if metrics is not None:

@@ -174,20 +174,21 @@ def count_file(
             )
         columns = [plain_text(frame[name], notes) for name in group]
         crossed = frame.groupby([frame[label], predictions, *columns], sort=False)
-        counted.update(crossed.size().to_dict())
+        sizes: dict[Any, int] = crossed.size().to_dict()
+        counted.update(sizes)
         scan.on_rows("counting", len(frame))
         if len({predicted for _, predicted, *_ in counted}) > _MOST_PREDICTIONS:
             # The error that says so needs no further rows.
             break
     for place, name in enumerate(group):
         note_many_groups(name, {key[2 + place] for key in counted}, notes)
-    rows = []
-    for (true, predicted, *values), size in counted.items():
-        of_group: Group = tuple(values)
+    entries = []
+    for (true, predicted, *names), size in counted.items():
+        of_group: Group = tuple(names)
         if len(group) < 2:
-            of_group = values[0] if group else EVERYONE
-        rows.append((true, predicted, of_group, size))
-    cells = pd.DataFrame(rows, columns=["label", "prediction", "group", "n"])
+            of_group = names[0] if group else EVERYONE
+        entries.append((true, predicted, of_group, size))
+    cells = pd.DataFrame(entries, columns=["label", "prediction", "group", "n"])
     plain = {plain_value(a): plain_value(b) for a, b in (mapping or {}).items()}
     for value in plain.keys() - set(cells["prediction"]):
         # In a small file nobody may be called "high", so that it is no error.

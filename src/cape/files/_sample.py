@@ -469,7 +469,7 @@ def _check_group(
     # Where every row has its label, none was left empty.
     one_class = n_returned < n_drawn and len(labels) == 1
     if one_class and used:
-        p_one_class = _use.one_class_p_value(n_returned, *labels, estimate)
+        p_one_class = _use.one_class_p_value(n_returned, max(labels), estimate)
         if p_one_class < ONE_CLASS:
             p_value = p_one_class
             used = False
