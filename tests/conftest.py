@@ -209,8 +209,7 @@ def summaries_of():
     from cape.report._audit import audit_summary
     from cape.report._batch import batch_summary
     from cape.report._model import explorer_summary, file_provenance
-    from cape.report._monitor import monitor_summary
-    from cape.report._watch import watch_summary
+    from cape.report._monitor import monitor_summary, watch_summary
 
     return SimpleNamespace(
         batch=batch_summary,

@@ -8,8 +8,8 @@ colour of the text around it, and what is drawn can be seen on light and dark gr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from contextlib import suppress
 from html import escape
 from typing import Any
 
@@ -76,17 +76,12 @@ class InNotebook:
         parts.append(f"<p>{_text(title)}</p>")
         parts.append(_table(table))
         if len(table):
-            parts.append(self._picture(title))
+            # Nothing where the extra is not installed.
+            with suppress(MissingExtra):
+                parts.append(svg_or_reason(self.plot, printable(title)))
         for sentence in notes:
             parts.append(f"<p>{_text(sentence)}</p>")
         return f'<div class="cape-result">{"".join(parts)}</div>'
-
-    def _picture(self, title: str) -> str:
-        """Return the picture as SVG; nothing where the extra is not installed."""
-        try:
-            return svg_or_reason(self.plot, printable(title))
-        except MissingExtra:
-            return ""
 
 
 def _table(frame: pd.DataFrame) -> str:
@@ -94,11 +89,11 @@ def _table(frame: pd.DataFrame) -> str:
     frame = frame.reset_index()
     n_rows = len(frame)
     is_words = []
+    heads = []
     for name in frame:
         # Numbers are written flush right.
-        is_words.append(any(isinstance(value, str) for value in frame[name]))
-    heads = []
-    for name, words in zip(frame, is_words, strict=True):
+        words = any(isinstance(value, str) for value in frame[name])
+        is_words.append(words)
         heads.append(_cell("th", _text(name), words))
     rows = [f"<thead><tr>{''.join(heads)}</tr></thead><tbody>"]
     for values in frame.head(MOST_ROWS).itertuples(index=False, name=None):
@@ -130,15 +125,8 @@ def _value(value: Any) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, float):
-        return _number(value)
+        return f"{value:.3f}".replace("inf", "∞")
     return _text(value)
-
-
-def _number(value: float) -> str:
-    """Write a number with three digits."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    return f"{value:.3f}"
 
 
 def _text(value: Any) -> str:

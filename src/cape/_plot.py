@@ -137,7 +137,8 @@ def moved(
     keys = [PICTURES["now"].format(now)]
     if "training" in drawn:
         # The ring lies below the dot: where nothing moved, the estimate stays visible.
-        layers.append(_ring(base, "training:Q", size=95))
+        ring = base.mark_point(size=95, strokeWidth=2.5, opacity=1, color=THEN)
+        layers.append(ring.encode(x="training:Q"))
         keys.insert(0, PICTURES["training"])
     layers.append(_dot(base, x, size=110))
     if "compared" in drawn and drawn["compared"].notna().any():
@@ -540,12 +541,6 @@ def _dot(base: Any, x: Any, **settings: Any) -> Any:
     return base.mark_circle(**{"opacity": 1, "color": NOW, **settings}).encode(x=x)
 
 
-def _ring(base: Any, x: Any, *, size: int) -> Any:
-    """Draw what an estimate was before."""
-    ring = base.mark_point(size=size, strokeWidth=2.5, opacity=1, color=THEN)
-    return ring.encode(x=x)
-
-
 def _diamond(base: Any, x: Any, low: Any, high: Any, *, below: int) -> list[Any]:
     """Draw what an estimate is compared with: a diamond with a thin bar, below it."""
     line = base.mark_rule(strokeWidth=2, color=INK, yOffset=below)
@@ -623,27 +618,19 @@ def svg_of(chart: Any, title: str, colours: Mapping[str, str] = _COLOURS) -> str
     import vl_convert
 
     # vl-convert draws without a browser and without a network.
-    content = chart.to_dict()
-    config = {**content.get("config", {}), **_CONFIG}
-    spec = {**content, "config": config, "padding": _PADDING}
-    svg = vl_convert.vegalite_to_svg(spec)
+    spec = chart.to_dict()
+    config = {**spec.get("config", {}), **_CONFIG}
+    svg = vl_convert.vegalite_to_svg({**spec, "config": config, "padding": _PADDING})
     for colour, css in colours.items():
         svg = svg.replace(f'"{colour}"', f'"{css}"')
     # Vega gives every mark a role and a label. Screen readers would read hundreds of
     # them; the picture has one name instead, and its numbers stand in a table.
     svg = re.sub(r'\s(role|aria-[a-z]+)="[^"]*"', "", svg)
     svg = re.sub(r'font-family="[^"]*"', 'font-family="inherit"', svg)
-    return _with_own_ids(_with_name(svg, title))
-
-
-def _with_name(svg: str, title: str) -> str:
-    """Give a drawing one role and one name."""
-    opening = re.search(r"<svg([^>]*)>", svg)
-    if opening is None:
-        raise ValueError("chart must be drawn as SVG, got a text without <svg>.")
+    # The first tag is the drawing's own.
+    opening, _, content = svg.partition(">")
     name = escape(title, quote=False)
-    named = f'<svg{opening[1]} role="img"><title>{name}</title>'
-    return svg[: opening.start()] + named + svg[opening.end() :]
+    return _with_own_ids(f'{opening} role="img"><title>{name}</title>{content}')
 
 
 def _with_own_ids(svg: str) -> str:

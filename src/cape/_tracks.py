@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -289,19 +290,19 @@ class Bets:
     block: int = 0
 
     @classmethod
-    def of(cls, n_bets: int, counts: np.ndarray) -> Bets:
+    def of(cls, question: Question, n_bets: int, n_groups: int) -> Bets:
         """Begin with nothing won or lost."""
         wealth = np.full((n_bets, 2, 5), -np.inf)
-        return cls(wealth, np.zeros_like(counts), np.zeros_like(counts))
+        n_counts = 3 if question.name == "pd" else 2
+        nothing = np.zeros((n_groups, n_counts), dtype=np.int64)
+        return cls(wealth, nothing, nothing.copy())
 
-    def settle(self, question: Question, pairs: list[tuple[int, int]]) -> list[float]:
+    def settle(self, question: Question) -> list[float]:
         """Bet on the rows that wait.
 
         Parameters
         ----------
         question : Question
-        pairs : list of pairs of int
-            The places of the groups of each pair; not used if the bets are of groups.
 
         Returns
         -------
@@ -312,6 +313,7 @@ class Bets:
         if question.name == "pd":
             logs = bet_on_mean(self.pending, tolerance)
         else:
+            pairs = list(combinations(range(len(self.pending)), 2))
             places = np.array(pairs, dtype=int).reshape(-1, 2)
             counts = self.pending[places]
             # Guessed from rows before, one half if there are none.

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from cape import _plot
@@ -138,15 +137,12 @@ class Watch(InNotebook):
                 self._members[group] = adaptation.groups[group].classifier
         tracks = {group: Track.of(clf.model_of(group)) for group in self._groups}
         self._tracks = {group: track for group, track in tracks.items() if track}
-        self._pairs = list(combinations(range(len(self._groups)), 2))
         self._bets: dict[str, Bets] = {}
         for question in self.questions:
-            if question.name in OF_SHARES:
-                continue
-            n_bets = len(self._groups) if question.name == "pd" else len(self._pairs)
-            n_counts = 3 if question.name == "pd" else 2
-            counts = np.zeros((len(self._groups), n_counts), dtype=np.int64)
-            self._bets[str(question)] = Bets.of(n_bets, counts)
+            if question.name not in OF_SHARES:
+                n_bets = len(self._subjects(question))
+                bets = Bets.of(question, n_bets, len(self._groups))
+                self._bets[str(question)] = bets
 
     @property
     def names(self) -> dict[Group, str]:
@@ -203,7 +199,9 @@ class Watch(InNotebook):
                 answers = self._ask_shares(question)
             else:
                 answers = self._ask_rates(question, evidence, labelled)
-            level = self._level(question)
+            # The part of alpha of one group and question, or of one pair.
+            parts = len(self.questions) * len(self._subjects(question))
+            level = self.alpha / max(parts, 1)
             for groups, chance, since in answers:
                 if chance <= level and not self._stands(question, groups):
                     alarm: dict[str, Any] = {"question": str(question)}
@@ -213,10 +211,7 @@ class Watch(InNotebook):
                     alarm["p_value"] = min(chance / level * self.alpha, 1.0)
                     raised.append({**alarm, "acknowledged": None})
         self._raised += raised
-        self.looks[-1]["groups"] = [
-            {"group": group_to_json(group), **entry}
-            for group, entry in self._found(evidence).items()
-        ]
+        self.looks[-1]["groups"] = self._found(evidence)
         return raised
 
     def _labelled(self, evidence: Evidence) -> dict[Group, Any]:
@@ -233,14 +228,13 @@ class Watch(InNotebook):
                 )
         return labelled
 
-    def _level(self, question: Question) -> float:
-        """Return the part of alpha of one group and question, or of one pair."""
-        parts = len(self._tracks)
+    def _subjects(self, question: Question) -> list[list[Group]]:
+        """List whom a question is about: groups that are tested, or pairs of groups."""
+        if question.name in OF_SHARES:
+            return [[group] for group in self._tracks]
         if question.name == "pd":
-            parts = len(self._groups)
-        elif question.name not in OF_SHARES:
-            parts = len(self._pairs)
-        return self.alpha / (len(self.questions) * max(parts, 1))
+            return [[group] for group in self._groups]
+        return [list(pair) for pair in combinations(self._groups, 2)]
 
     def _ask_shares(self, question: Question) -> list[_Answer]:
         """Ask a question of the scores of each group."""
@@ -265,13 +259,10 @@ class Watch(InNotebook):
                 bets.pending[place] += self._counts(question.name, group, part)
         if bets.pending.sum() < _ROWS_OF_A_BLOCK * len(self._groups):
             return []
-        subjects = [[self._groups[i], self._groups[j]] for i, j in self._pairs]
-        if question.name == "pd":
-            subjects = [[group] for group in self._groups]
-        chances = bets.settle(question, self._pairs)
+        chances = bets.settle(question)
         # Bets run since the first look.
         first_look = [0] * len(chances)
-        return list(zip(subjects, chances, first_look, strict=True))
+        return list(zip(self._subjects(question), chances, first_look, strict=True))
 
     def _counts(self, name: str, group: Group, part: Any) -> list[int]:
         """Count decisions, or errors, of the rows of a group."""
@@ -295,19 +286,19 @@ class Watch(InNotebook):
 
     def _stands(self, question: Question, groups: Sequence[Group]) -> bool:
         """Tell whether an alarm stands, or its question is closed."""
-        is_asked_anew = question.name in ASKED_ANEW
         for alarm in self._raised:
             same = alarm["question"] == str(question) and alarm["groups"] == [*groups]
-            if same and not (alarm["acknowledged"] and is_asked_anew):
+            if same and not (alarm["acknowledged"] and _is_asked_anew(alarm)):
                 return True
         return False
 
-    def _found(self, evidence: Evidence) -> dict[Group, dict[str, Any]]:
+    def _found(self, evidence: Evidence) -> list[dict[str, Any]]:
         """Describe every group at the last look."""
-        found = {}
+        found = []
         for group in self._groups:
-            entry: dict[str, Any] = {"since": None, "rows": 0, "decided": None}
-            entry["share"] = Estimate(float("nan"), float("nan"), float("nan"))
+            entry: dict[str, Any] = {"group": group_to_json(group)}
+            entry |= {"since": None, "rows": 0, "decided": None}
+            entry["share"] = Estimate(float("nan"))
             part = evidence.groups.get(group)
             if part is not None:
                 entry["decided"] = self._counts("parity", group, part)
@@ -319,7 +310,7 @@ class Watch(InNotebook):
                 entry["rows"] = int(start.cells.sum())
                 share = track.estimate(place, self.alpha)
                 entry["share"] = Estimate(*(round(end, 4) for end in share))
-            found[group] = entry
+            found.append(entry)
         return strict_json(found)
 
     def _shown_start(self, group: Group, track: Track) -> int:
@@ -430,11 +421,10 @@ class Watch(InNotebook):
         rows = []
         for look in self.looks:
             for group, entry in zip(self._groups, look["groups"], strict=True):
-                raised = [
-                    alarm["question"]
-                    for alarm in self._raised
-                    if alarm["look"] == look["name"] and group in alarm["groups"]
-                ]
+                raised = []
+                for alarm in self._raised:
+                    if alarm["look"] == look["name"] and group in alarm["groups"]:
+                        raised.append(alarm["question"])
                 row = {"look": look["name"], "group": self.names[group]}
                 rows.append({**row, **_shares(entry), "alarm": ", ".join(raised)})
         return pd.DataFrame(rows)

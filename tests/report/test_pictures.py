@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape import _plot
-from cape.report import _pictures, to_html
+from cape.report import _batch, to_html
 
 
 def svg_of(chart, title="title"):
-    return _pictures.picture("", title, chart, pd.DataFrame())["svg"]
+    return _batch.picture("", title, chart, pd.DataFrame())["svg"]
 
 
 def dot(colour=_plot.NOW):
@@ -54,7 +54,7 @@ def test_a_picture_has_one_name_one_role_and_the_font_of_the_page(title):
 
 def test_cells_of_a_histogram_cover_zero_to_one():
     shares = [0.1, 0.2, 0.3, 0.4]
-    frame = _pictures.frame_histogram({"batch": shares, "mixture": shares[::-1]})
+    frame = _batch.frame_histogram({"batch": shares, "mixture": shares[::-1]})
     assert frame["from"].tolist() == [0, 0.25, 0.5, 0.75]
     assert frame["to"].tolist() == [0.25, 0.5, 0.75, 1]
     assert frame["batch"].tolist() == shares
@@ -93,12 +93,12 @@ def test_columns_that_moved_come_first_and_those_that_tell_nothing_are_left_out(
         finding("exact", 0.5, 0.01),
         finding("beyond", 1.2, 0.1, moved=True),
     ]
-    frame = _pictures.frame_columns(columns, GROUP)
+    frame = _batch.frame_columns(columns, GROUP)
     assert frame["column"].tolist() == ["beyond", "exact"]
     assert frame["prevalence"].tolist() == [1.0, 0.5]
     assert frame["high"].tolist() == [1.0, pytest.approx(0.5196)]
     svg = svg_of(_plot.columns(frame))
     assert "var(--bad)" in svg and "var(--then)" in svg and "currentColor" in svg
     many = [finding(f"x{i}", 0.5, 0.1) for i in range(30)]
-    assert len(_pictures.frame_columns(many, GROUP)) == 10
-    assert _pictures.frame_columns([], GROUP).empty
+    assert len(_batch.frame_columns(many, GROUP)) == 10
+    assert _batch.frame_columns([], GROUP).empty

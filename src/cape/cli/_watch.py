@@ -77,7 +77,7 @@ def watch(
     from cape._tracks import Question
     from cape.files._watch import look_at_file, metrics_text, open_watch
     from cape.report._model import file_provenance
-    from cape.report._watch import watch_summary
+    from cape.report._monitor import watch_summary
 
     fatal = {Question.parse(text).name for text in fail_if or []}
     loaded = batch.load(model)

@@ -21,7 +21,7 @@ from cape._validation import (
     take_rows,
 )
 from cape.classifier import CapeClassifier
-from cape.metrics import confusion_by_group, proportional_equality
+from cape.metrics import fairness_table
 from cape.quantify import QUANTIFIERS, make_quantifier
 
 _PREVALENCES = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -135,8 +135,19 @@ def recommend(
                     groups = take_rows(sensitive_features, rows)
                     of_batch = take_rows(X, rows)
                     y_pred = variant.predict(of_batch, sensitive_features=groups)
-                    positive_label = clf.classes_[1]
-                    unfairness = measure(labels[rows], y_pred, groups, positive_label)
+                    with warnings.catch_warnings():
+                        # A batch in which PE is undefined is left out of its mean.
+                        warnings.simplefilter("ignore", UserWarning)
+                        found = fairness_table(
+                            labels[rows],
+                            y_pred,
+                            sensitive_features=groups,
+                            pos_label=clf.classes_[1],
+                        )
+                    unfairness = (
+                        found["pd"].to_numpy().mean(),
+                        found["pe", "worst pair"],
+                    )
                     measured.append((size, pool, quantifier, *unfairness))
     names = ["batch_size", "pool", "quantifier"]
     frame = pd.DataFrame(measured, columns=[*names, "pd", "pe"])
@@ -189,21 +200,6 @@ def draw_batch(
     return np.concatenate(parts)
 
 
-def measure(
-    y_true: np.ndarray, y_pred: np.ndarray, groups: Any, positive: Any
-) -> tuple[float, float]:
-    """Return the mean PD over the groups of a batch, and PE of the worst pair."""
-    compared: dict[str, Any] = {"sensitive_features": groups, "pos_label": positive}
-    differences = []
-    for confusion in confusion_by_group(y_true, y_pred, **compared).values():
-        differences.append(confusion.prevalence_difference)
-    with warnings.catch_warnings():
-        # A batch in which PE is undefined is left out of the mean of PE.
-        warnings.simplefilter("ignore", UserWarning)
-        pe = proportional_equality(y_true, y_pred, **compared)
-    return float(np.mean(differences)), pe
-
-
 def _with_quantifier(clf: CapeClassifier, name: str) -> CapeClassifier:
     """Exchange the quantifiers of a trained model, which need its histograms only."""
     # A shallow copy: the pools, which cost the training, are shared.
@@ -220,14 +216,10 @@ def _with_quantifier(clf: CapeClassifier, name: str) -> CapeClassifier:
 def _mean(values: pd.Series) -> float:
     """Return the mean of the values that are defined."""
     defined = values.dropna().to_numpy()
-    if not len(defined):
-        return float("nan")
-    return float(defined.mean())
+    return defined.mean() if len(defined) else np.nan
 
 
 def _standard_error(values: pd.Series) -> float:
     """Return the standard error of a mean; NaN if fewer than two values are defined."""
     defined = values.dropna().to_numpy()
-    if len(defined) < 2:
-        return float("nan")
-    return float(defined.std(ddof=1) / np.sqrt(len(defined)))
+    return defined.std(ddof=1) / np.sqrt(len(defined)) if len(defined) > 1 else np.nan

@@ -100,14 +100,11 @@ class SuspiciousColumns:
         dict
             ``findings`` is a list with one entry for each column.
         """
-        entries = []
-        for one in self.findings:
-            entry = {"column": str(one.column), "kind": one.kind, "why": one.why}
-            entries.append(entry)
+        findings = self.table().rename(index=str).reset_index()
         return {
             "rows": self.rows,
             "rows_in_table": self.rows_in_table,
-            "findings": entries,
+            "findings": findings.to_dict("records"),
         }
 
     def __repr__(self) -> str:
@@ -540,13 +537,10 @@ def level_auc(
 
 def _auc(scores: np.ndarray, positive: np.ndarray) -> float:
     """Return the AUC of scores from the sum of the ranks of the positives."""
-    ranks = rankdata(scores)
-    n_positives = int(positive.sum())
-    n_negatives = len(positive) - n_positives
-    # The smallest sum that the ranks of the positives can have.
-    smallest = n_positives * (n_positives + 1) / 2
-    pairs_in_order = ranks[positive].sum() - smallest
-    return float(pairs_in_order / (n_positives * n_negatives))
+    ranks = rankdata(scores)[positive]
+    # The smallest mean that the ranks of the positives can have.
+    smallest = (len(ranks) + 1) / 2
+    return float((ranks.mean() - smallest) / (len(positive) - len(ranks)))
 
 
 def _reason_all_positive(

@@ -275,7 +275,7 @@ class Audit(InNotebook):
     @property
     def names(self) -> dict[Group, str]:
         """The name of each group; no two are alike."""
-        return unique_names(_groups_of((*self.findings, *self.between)))
+        return unique_names(finding.group for finding in self.findings)
 
     def _by_group(self) -> dict[Group, dict[str, Finding]]:
         """Findings of each group, by metric."""
@@ -588,7 +588,7 @@ def _most_rows(findings: Mapping[str, Finding]) -> int:
 def _frame(findings: Sequence[Finding], index_names: list[str]) -> pd.DataFrame:
     """One row for each finding, indexed by the fields named."""
     # Tuples, which are combinations of groups, cannot be labels of an index.
-    labels = group_labels(_groups_of(findings))
+    labels = group_labels(finding.group for finding in findings)
     rows = []
     for finding in findings:
         whose = [labels[getattr(finding, name)] for name in index_names[:-1]]
@@ -596,10 +596,3 @@ def _frame(findings: Sequence[Finding], index_names: list[str]) -> pd.DataFrame:
         rows.append([*whose, finding.metric, *numbers])
     columns = ["value", "low", "high", "rows", "enough"]
     return pd.DataFrame(rows, columns=[*index_names, *columns]).set_index(index_names)
-
-
-def _groups_of(findings: Sequence[Finding]) -> list[Group]:
-    """List the groups that findings are about."""
-    groups = [finding.group for finding in findings]
-    groups += [finding.other for finding in findings if finding.other is not None]
-    return groups

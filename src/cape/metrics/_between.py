@@ -285,16 +285,7 @@ def _parity_metric(name: str, example: float = 0.5) -> Callable[..., float]:
     def compute(groups: Mapping[Group, Confusion]) -> float:
         compared = []
         for rate in rates:
-            values = _defined(rate, groups)
-            # One group that is left of several cannot be compared with any: 0 would say
-            # "no difference". The ratio of rates that are all 0 is undefined, too.
-            is_alone = len(values) < min(len(groups), 2)
-            if is_alone or (how == "ratio" and not values.any()):
-                compared.append(float("nan"))
-            elif how == "ratio":
-                compared.append(values.min() / values.max())
-            else:
-                compared.append(np.ptp(values))
+            compared.append(_compare(_defined(rate, groups), len(groups), how))
         return float(np.max(compared))
 
     what, best, or_zero = _WORDS[how]
@@ -309,6 +300,19 @@ def _parity_metric(name: str, example: float = 0.5) -> Callable[..., float]:
     )
     PARITY[name] = _metric_of_rows(compute)
     return PARITY[name]
+
+
+def _compare(values: np.ndarray, n_groups: int, how: str) -> float:
+    """Compare a rate of the groups where it is defined: "difference" or "ratio"."""
+    # One group that is left of several cannot be compared with any: 0 would say "no
+    # difference". The ratio of rates that are all 0 is undefined, too.
+    is_alone = len(values) < min(n_groups, 2)
+    if is_alone or (how == "ratio" and not values.any()):
+        return float("nan")
+    # With any number of groups: no group is the reference for the others.
+    if how == "ratio":
+        return values.min() / values.max()
+    return np.ptp(values)
 
 
 def _defined(rate: str, groups: Mapping[Group, Confusion]) -> np.ndarray:
@@ -387,20 +391,12 @@ def fairness_table(groups: Mapping[Group, Confusion]) -> pd.Series:
         values = [getattr(confusion, attribute) for confusion in groups.values()]
         entries += [(metric, *entry) for entry in zip(labels, values, strict=True)]
         if metric in _WITH_DIFFERENCE:
-            entries.append((metric, "difference", _spread(values)))
+            defined = [value for value in values if not math.isnan(value)]
+            spread = _compare(np.array(defined), len(values), "difference")
+            entries.append((metric, "difference", float(spread)))
     entries.append(("pe", "worst pair", _worst_pe_of_groups(groups)))
 
     metrics, labels_of_entries, numbers = zip(*entries, strict=True)
     names = ["metric", "group"]
     index = pd.MultiIndex.from_arrays([metrics, labels_of_entries], names=names)
     return pd.Series(numbers, index)
-
-
-def _spread(values: list[float]) -> float:
-    """Greatest value less the least, over the groups where it is defined."""
-    # With any number of groups: no group is the reference for the others.
-    defined = [value for value in values if not math.isnan(value)]
-    # One group that is left of several cannot be compared: 0 would say "no difference".
-    if len(defined) < min(len(values), 2):
-        return float("nan")
-    return max(defined) - min(defined)

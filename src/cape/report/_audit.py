@@ -168,13 +168,9 @@ def audit_content(
         whose pairs are never the worst; and ``left_out``, a sentence about them.
     """
     # A board looks at the worst pair first; with ten groups there are ninety.
-    worst: Summary = {}
-    for metric, finding in audit.worst_pairs().items():
-        worst[metric] = finding.to_dict(names)
-    small = []
-    for group, confusion in counts.items():
-        if confusion.rows < FEWEST_ROWS:
-            small.append(names[group])
+    pairs = audit.worst_pairs().items()
+    worst = {metric: finding.to_dict(names) for metric, finding in pairs}
+    small = [names[group] for group in counts if counts[group].rows < FEWEST_ROWS]
     left_out = ""
     if small and audit.between:
         left_out = left_out_groups(small, FEWEST_ROWS)

@@ -1,12 +1,24 @@
-"""The summary of a batch: all that its page says, from an `Examination` alone."""
+"""The page of a batch: its summary, from an `Examination` alone, and its pictures.
+
+A function ``frame_*`` returns the numbers behind a picture, and a function of
+`cape._plot` draws them. To add a picture, add it to `batch_pictures`, and put
+``{{ gallery(pictures.name) }}`` into ``page/batch.html``. Pictures are 340 pixels wide,
+so that they can be read on a phone without being scaled.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from cape import _plot
 from cape._adaptation import GroupAdaptation
 from cape._groups import group_labels
 from cape._json_fields import strict_json
+from cape._plot import ALARM, INK, LINE, NOW, SOFT, THEN, svg_or_reason
 from cape._wording import _page as words
 from cape._wording._page import Summary
 from cape._wording._results import RULE_NAMES, bound_sentence
@@ -37,6 +49,28 @@ _VERDICTS = (
 
 _MOST_GROUPS = 12
 """With more groups, rules take seconds to choose."""
+
+
+MOST_HISTOGRAMS = 12
+"""Histograms on a page; those of the largest groups are shown."""
+
+MOST_COLUMNS = 10
+"""Columns in a picture."""
+
+# A column with a larger error speaks for any prevalence.
+_LARGEST_ERROR = 0.15
+_NORMAL_95 = 1.96
+
+# Vega can draw fixed colours only, but the page has two themes. The colours of a chart
+# are exchanged for the CSS variables of the page once the picture is drawn.
+_CSS_COLOURS = {
+    INK: "currentColor",
+    LINE: "var(--line)",
+    NOW: "var(--now)",
+    THEN: "var(--then)",
+    SOFT: "var(--soft)",
+    ALARM: "var(--bad)",
+}
 
 
 def batch_summary(
@@ -318,18 +352,8 @@ def _compared(examination: Examination) -> Summary | None:
     names = {}
     for group, label in group_labels(examination.adaptation.groups).items():
         names[label] = examination.names[group]
-    rates = []
-    for row in both.reset_index().to_dict("records"):
-        name = names[row["group"]]
-        numbers = {key: row[key] for key in ("expected", "low", "high", "observed")}
-        rates.append(
-            {
-                "group": name,
-                "metric": row["metric"],
-                "inside": bool(row["inside"]),
-                **strict_json(numbers),
-            }
-        )
+    rows = both.rename(index=names, level="group").reset_index()
+    rates = strict_json(rows.to_dict("records"))
     return {"rates": rates, "text": words.compared_text(rates)}
 
 
@@ -377,3 +401,130 @@ def _provenance(examination: Examination) -> Summary:
     if examination.provenance is None:
         return facts_of_classifier(examination.clf)
     return {"fingerprint": examination.clf.fingerprint_, **examination.provenance}
+
+
+def picture(heading: str, title: str, chart: Any, frame: pd.DataFrame) -> Summary:
+    """Return one picture as the template shows it, with the numbers behind it.
+
+    Parameters
+    ----------
+    heading : str
+        The text above the picture, such as the name of a group.
+    title : str
+        What the picture shows, for readers who cannot see it.
+    chart : altair chart
+        The drawing.
+    frame : DataFrame
+        The numbers behind the drawing.
+    """
+    svg = svg_or_reason(lambda: chart, title, _CSS_COLOURS)
+    return {
+        "heading": heading,
+        "title": title,
+        "svg": svg,
+        "columns": list(frame.columns),
+        "rows": list(frame.itertuples(index=False, name=None)),
+    }
+
+
+def batch_pictures(summary: Summary) -> dict[str, list[Summary]]:
+    """Draw the pictures of the batch page, of the largest groups.
+
+    Parameters
+    ----------
+    summary : dict
+        From `batch_summary`.
+
+    Returns
+    -------
+    dict
+        Lists of pictures under the names by which the page asks for them.
+    """
+    histograms = {entry["group"]: entry for entry in summary["histograms"]}
+    columns = {}
+    for entry in summary["columns"]["groups"]:
+        columns[entry["group"]] = entry["columns"]
+    largest_first = sorted(
+        summary["groups"], key=lambda group: group["rows"], reverse=True
+    )
+    of_scores = []
+    of_columns = []
+    for group in largest_first[:MOST_HISTOGRAMS]:
+        name = group["group"]
+        if name in histograms:
+            frame = frame_histogram(histograms[name])
+            title = words.PICTURES["scores title"].format(name)
+            of_scores.append(picture(name, title, _plot.scores(frame), frame))
+        frame = frame_columns(columns.get(name, []), group)
+        # One column alone has nothing to disagree with.
+        if len(frame) > 1:
+            title = words.PICTURES["columns title"].format(name)
+            of_columns.append(picture(name, title, _plot.columns(frame), frame))
+    return {"histograms": of_scores, "columns": of_columns}
+
+
+def frame_columns(columns: list[Summary], group: Summary) -> pd.DataFrame:
+    """Return the prevalence that each column by itself speaks for.
+
+    Parameters
+    ----------
+    columns : list of dict
+        The columns of one group in a batch summary, the largest effect first.
+    group : dict
+        The entry of the group in ``groups``.
+
+    Returns
+    -------
+    DataFrame
+        One row for each of at most ten columns that tell the classes apart, those that
+        moved first and then those with the smallest error: column, prevalence, low and
+        high (cut at 0 and 1), moved, and the three lines: estimate, mean score and
+        training.
+    """
+    known = ["column", "prevalence", "prevalence_error", "moved"]
+    frame = pd.DataFrame(columns, columns=known)
+    frame = frame.astype({"prevalence": float, "prevalence_error": float})
+    # What does not tell the classes apart has no error, and no comparison is true.
+    frame = frame[frame["prevalence_error"] <= _LARGEST_ERROR]
+    order = ["moved", "prevalence_error"]
+    frame = frame.sort_values(order, ascending=[False, True]).head(MOST_COLUMNS)
+    share = frame["prevalence"]
+    reach = _NORMAL_95 * frame["prevalence_error"]
+    # By itself a column may speak for more than everybody.
+    return pd.DataFrame(
+        {
+            "column": frame["column"],
+            "prevalence": share.clip(0, 1),
+            "low": (share - reach).clip(0, 1),
+            "high": (share + reach).clip(0, 1),
+            "moved": frame["moved"].map({True: "yes", False: "no"}),
+            "estimate": group["estimate"],
+            "mean score": group["mean_score"],
+            "training": group["training_prevalence"],
+        }
+    )
+
+
+def frame_histogram(entry: Summary) -> pd.DataFrame:
+    """Return the share of scores in each cell, in the batch and in the best mixture.
+
+    Parameters
+    ----------
+    entry : dict
+        One entry of ``histograms`` of a batch summary.
+
+    Returns
+    -------
+    DataFrame
+        One row for each cell: from, to, batch and mixture.
+    """
+    n_cells = len(entry["batch"])
+    cells = np.arange(n_cells)
+    return pd.DataFrame(
+        {
+            "from": cells / n_cells,
+            "to": (cells + 1) / n_cells,
+            "batch": entry["batch"],
+            "mixture": entry["mixture"],
+        }
+    )

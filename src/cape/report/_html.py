@@ -25,10 +25,8 @@ from cape._wording import _action, _audit, _numbers, _page, _results
 from cape._wording._page import Summary
 from cape.examination import Examination
 from cape.examination._action import CODES
-from cape.report._batch import WIDTHS, batch_summary
-from cape.report._monitor import monitor_pictures
-from cape.report._pictures import batch_pictures
-from cape.report._watch import watch_context
+from cape.report._batch import WIDTHS, batch_pictures, batch_summary
+from cape.report._monitor import monitor_pictures, watch_context
 from cape.rules._rules import bounds_of
 
 _MOST_ROWS = 8

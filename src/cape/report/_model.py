@@ -91,7 +91,8 @@ def facts_of_classifier(clf: CapeClassifier) -> Summary:
     for name, value in clf.get_params(deep=False).items():
         # The learner has a line of its own, and some parameters change no prediction.
         if name != "estimator" and name not in _NO_EFFECT:
-            settings[name] = _json_value(value)
+            is_json = value is None or isinstance(value, (str, int, float))
+            settings[name] = value if is_json else " ".join(repr(value).split())
     # None stands for a default that may change with the version.
     learner = "the default learner"
     if clf.estimator is not None:
@@ -125,13 +126,6 @@ def stamped(made: Mapping[str, Any]) -> Summary:
     # UTC, because a page may be read anywhere.
     now = datetime.now(UTC).isoformat(timespec="minutes")
     return {"date": now, "versions": package_versions(_PACKAGES), **made}
-
-
-def _json_value(value: Any) -> Any:
-    """Return a parameter as JSON can hold it; an object is written as its repr."""
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    return " ".join(repr(value).split())
 
 
 class Members(NamedTuple):

@@ -1,4 +1,4 @@
-"""The page of many batches over time: its summary and its pictures."""
+"""Pages over time: of many batches, and of a watch; their summaries and pictures."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from cape import _plot
+from cape._json_fields import strict_json
 from cape._plot import ALARM, NOW, THEN, import_altair, share_domain
+from cape._wording import _watch
 from cape._wording._page import PICTURES, Summary, positive_label, worst_column
 from cape.examination._action import CODES
-from cape.report._batch import columns_at_fault, worst_word
+from cape.report._batch import columns_at_fault, picture, worst_word
 from cape.report._model import stamped
-from cape.report._pictures import picture
 
 if TYPE_CHECKING:
+    from cape._watch import Watch
     from cape.files import MonitoredBatch
 
 _DRIFTED = ["fault", "drifted", "ignored"]
@@ -28,6 +31,10 @@ _DATE = re.compile(
 )
 _MOST_LABELS = 400
 """Labels of an axis; a file of 1990 among those of 2024 is no axis of months."""
+
+
+_MOST_DRAWN = 2
+"""Groups in the picture: as many as fit beside the table."""
 
 
 def monitor_summary(
@@ -333,3 +340,53 @@ def _steps(labels: list[str]) -> list[str]:
     days = pd.to_datetime(labels, format="%Y-%m-%d")
     step = days.diff().min()
     return list(pd.date_range(days[0], days[-1], freq=step).strftime("%Y-%m-%d"))
+
+
+def watch_summary(
+    watch: Watch, *, provenance: Mapping[str, Any], command: str = ""
+) -> Summary:
+    """Summarise a watch: its last look, and its history.
+
+    Parameters
+    ----------
+    watch : Watch
+    provenance : mapping
+        The model, from `file_provenance`.
+    command : str, default=""
+        What draws rows to label.
+
+    Returns
+    -------
+    dict
+        All numbers of the page, as JSON can hold them.
+    """
+    found = watch.to_dict()
+    return {
+        "kind": "watch",
+        "title": str(found["look"]),
+        "positive": positive_label(provenance["columns"]),
+        "command": command if found["alarms"] else "",
+        **found,
+        "history": strict_json(watch.history().to_dict("records")),
+        "made": stamped(provenance),
+    }
+
+
+def watch_context(summary: Summary) -> Summary:
+    """Return what the template of the page shows."""
+    columns, rows = _watch.answers(summary)
+    history = pd.DataFrame(summary["history"])
+    pictures = []
+    if len(history):
+        first = [row[0] for row in rows[:_MOST_DRAWN]]
+        drawn = history[history["group"].isin(first)]
+        chart = _plot.watched(drawn, width=260)
+        pictures.append(picture(_watch.HISTORY, _watch.HISTORY, chart, history))
+    return {
+        "head": _watch.chance_text(summary),
+        "alarms": _watch.alarm_texts(summary["alarms"]),
+        "columns": columns,
+        "rows": rows,
+        "pictures": pictures,
+        "watch": _watch,
+    }
