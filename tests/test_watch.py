@@ -194,7 +194,7 @@ def test_an_acknowledged_alarm_is_asked_anew_with_its_reference(clf, changed):
 def test_folds_promise_nothing_and_say_so(train):
     clf = CapeClassifier(LogisticRegression(), random_state=0, cv=5)
     clf.fit(train.X, train.y, sensitive_features=train.z)
-    with pytest.warns(UserWarning, match="promised"):
+    with pytest.warns(UserWarning, match="false alarms"):
         watch = Watch(clf)
     assert not watch.promises
 
