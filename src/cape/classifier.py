@@ -632,12 +632,12 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        if hasattr(self.estimator, "__sklearn_tags__"):
+        learner = self.estimator
+        if learner is None:
+            learner = HistGradientBoostingClassifier()
+        if hasattr(learner, "__sklearn_tags__"):
             # X goes to the learner as it came.
-            tags.input_tags = get_tags(self.estimator).input_tags
-        if self.estimator is None:
-            boosting = HistGradientBoostingClassifier()
-            tags.input_tags = get_tags(boosting).input_tags
+            tags.input_tags = get_tags(learner).input_tags
         return tags
 
     def _check_settings(self) -> None:

@@ -212,7 +212,8 @@ def find_posterior(
     beforehand = np.concatenate([chance * _SHARED_PRIOR for chance, _ in scenarios])
     parts = {}
     for group, part in evidence.items():
-        model, drift = models[group], drifts[group]
+        model = models[group]
+        drift = drifts[group]
         anchor, noise = _anchor(model, part, drift)
         shares, likelihood, own = _likelihood(
             model, part, answers[group], drift, anchor

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.special import expit, ndtri
@@ -339,40 +338,6 @@ def cells_of_rows(edges: np.ndarray, deciding: np.ndarray) -> np.ndarray:
     ndarray of int of shape (n_rows,)
     """
     return np.searchsorted(edges, deciding.sum(axis=0) // len(deciding))
-
-
-LAST_DRAWS: WeakKeyDictionary[Any, tuple[DrawnRows, int]] = WeakKeyDictionary()
-"""The last draw for each classifier, and how many rows its batch has."""
-
-_NEARLY = 1.1
-"""Strata of nearly as many rows have nearly the same probability."""
-
-
-def was_drawn_unequally(clf: Any, known: np.ndarray) -> bool:
-    """Tell whether labelled rows were drawn more often in some strata than in others.
-
-    Parameters
-    ----------
-    clf : CapeClassifier
-    known : ndarray of bool of shape (n_rows,)
-        Which rows of a batch have a label.
-
-    Returns
-    -------
-    bool
-        True if all of them are rows of the last draw, from a batch of as many rows.
-    """
-    drawn, n_rows = LAST_DRAWS.get(clf, (None, 0))
-    labelled = np.flatnonzero(known)
-    if drawn is None or len(known) != n_rows or len(labelled) < FEWEST_LABELS:
-        return False
-    if not np.isin(labelled, drawn.rows).all():
-        return False
-    for group in np.unique(drawn.groups):
-        of_group = drawn.probabilities[drawn.groups == group]
-        if of_group.max() > _NEARLY * of_group.min():
-            return True
-    return False
 
 
 def labels_for_width(

@@ -11,6 +11,8 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import hypot, nan
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.optimize import brentq
@@ -441,3 +443,37 @@ def label_estimate(
     """
     sample = labelled_sample(evidence)
     return estimate_with_labels(sample, predictions(model, label_free))
+
+
+LAST_DRAWS: WeakKeyDictionary[Any, tuple[Any, int]] = WeakKeyDictionary()
+"""The last `DrawnRows` for each classifier, and how many rows its batch has."""
+
+_NEARLY = 1.1
+"""Strata of nearly as many rows have nearly the same probability."""
+
+
+def was_drawn_unequally(clf: Any, known: np.ndarray) -> bool:
+    """Tell whether labelled rows were drawn more often in some strata than in others.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+    known : ndarray of bool of shape (n_rows,)
+        Which rows of a batch have a label.
+
+    Returns
+    -------
+    bool
+        True if all of them are rows of the last draw, from a batch of as many rows.
+    """
+    drawn, n_rows = LAST_DRAWS.get(clf, (None, 0))
+    labelled = np.flatnonzero(known)
+    if drawn is None or len(known) != n_rows or len(labelled) < FEWEST_LABELS:
+        return False
+    if not np.isin(labelled, drawn.rows).all():
+        return False
+    for group in np.unique(drawn.groups):
+        of_group = drawn.probabilities[drawn.groups == group]
+        if of_group.max() > _NEARLY * of_group.min():
+            return True
+    return False

@@ -22,8 +22,13 @@ from cape._estimate import Estimate
 from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group, group_name
-from cape._labelled._draw import was_drawn_unequally
-from cape._labelled._use import LabelFindings, check_calls, corrected_rates, use_labels
+from cape._labelled._use import (
+    LabelFindings,
+    check_calls,
+    corrected_rates,
+    use_labels,
+    was_drawn_unequally,
+)
 from cape._learners._scores import Scores
 from cape._limits import FEWEST_ROWS_TO_ADAPT
 from cape._prediction._reading import (

@@ -693,24 +693,15 @@ def _with_columns(
         parts.append(positions[is_positive[positions]])
         parts.append(positions[~is_positive[positions]])
     counts = cells.count_each(data.X, parts, [data.worth_of(part) for part in parts])
-    counted = []
-    for positives, negatives in zip(counts[::2], counts[1::2], strict=True):
-        counted.append(TrainedColumns(cells, positives, negatives))
-    of_groups = [
-        columns
-        for columns, (group, _) in zip(counted, groups, strict=True)
-        if group != EVERYONE or len(groups) == 1
-    ]
-    together = TrainedColumns(
-        cells,
-        sum(columns.positives for columns in of_groups),  # type: ignore[arg-type]
-        sum(columns.negatives for columns in of_groups),  # type: ignore[arg-type]
-        are_own=False,
-    )
+    of_groups = np.array(counts).reshape(len(groups), 2, -1)
+    # The counts of the pooled model are those of the groups once more.
+    is_group = [len(groups) == 1 or group != EVERYONE for group, _ in groups]
+    together = of_groups[is_group].sum(axis=0)
     completed = []
-    for model, columns in zip(models, counted, strict=True):
+    for model, of_classes in zip(models, of_groups, strict=True):
+        columns = TrainedColumns(cells, *of_classes)
         own = model.own
         if own is not None and min(own.positives, own.negatives) < FEWEST_ROWS:
-            columns = together
+            columns = TrainedColumns(cells, *together, are_own=False)
         completed.append(replace(model, columns=columns))
     return completed

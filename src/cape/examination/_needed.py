@@ -20,7 +20,6 @@ from cape._evidence import Evidence
 from cape._group_model import GroupModel
 from cape._groups import Group, GroupResult, group_table
 from cape._labelled._draw import (
-    LAST_DRAWS,
     NOTHING_DRAWN,
     RowDraw,
     Strata,
@@ -32,7 +31,7 @@ from cape._labelled._draw import (
     stratify,
 )
 from cape._labelled._sample import score_cells
-from cape._labelled._use import use_labels
+from cape._labelled._use import LAST_DRAWS, use_labels
 from cape._limits import ASKED_WIDTH, USEFUL_WIDTH
 from cape._notebook import InNotebook
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch
