@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -274,20 +274,13 @@ def check_groups(
     check_same_length(**named)
     combined = _combine(columns)
     if missing == "drop":
-        combined = _without_parts(combined)
+        keys: list[Any] = []
+        for key in combined.keys:
+            has_all = MISSING_GROUP not in key  # type: ignore[operator]
+            keys.append(key if has_all else MISSING_GROUP)
+        # All combinations in which a value is missing are one group.
+        combined = _merged(combined.codes, keys)
     return _with_sorted_keys(combined)
-
-
-def _without_parts(combined: _Column) -> _Column:
-    """Make one group of all combinations in which a value is missing."""
-    keys: list[Group] = []
-    codes = []
-    for key in combined.keys:
-        whole = MISSING_GROUP if MISSING_GROUP in key else key  # type: ignore[operator]
-        if whole not in keys:
-            keys.append(whole)
-        codes.append(keys.index(whole))
-    return _Column(np.array(codes, dtype=np.int64)[combined.codes], keys)
 
 
 def everyone(n_rows: int) -> Groups:
@@ -513,13 +506,6 @@ def groups_from_json(content: Fields, read: Callable[[Fields], _T]) -> dict[Grou
     return groups
 
 
-class _Column(NamedTuple):
-    """A sensitive column: row i has the value ``keys[codes[i]]``; keys in any order."""
-
-    codes: np.ndarray
-    keys: list[Group]
-
-
 def _columns(features: Any, name: str) -> list[Any]:
     """List the columns of a column or table of sensitive features."""
     refuse_lazy(name, features)
@@ -548,7 +534,7 @@ def _columns(features: Any, name: str) -> list[Any]:
     return list(features.T)
 
 
-def _factorize(values: Any, name: str, missing: str) -> _Column:
+def _factorize(values: Any, name: str, missing: str) -> Groups:
     """Replace the values of a column by codes; missing ones are a value or an error."""
     if not isinstance(values, pd.Series):
         values = np.asarray(values)
@@ -563,14 +549,11 @@ def _factorize(values: Any, name: str, missing: str) -> _Column:
         ) from None
     # pandas gives missing values, of whatever kind, the code -1.
     keys = [_as_python(value) for value in uniques]
-    distinct = list(dict.fromkeys(keys))
-    if len(distinct) < len(keys):
-        # The same name in two forms. The last place is that of missing values, -1.
-        codes = np.array([*map(distinct.index, keys), -1])[codes]
-        keys = distinct
-    is_missing = codes < 0
+    # The same name may occur in two forms.
+    column = _merged(codes, keys)
+    is_missing = column.codes < 0
     if not is_missing.any():
-        return _Column(codes, keys)
+        return column
     if missing == "error":
         rows = np.flatnonzero(is_missing)
         first = ", ".join(map(str, rows[:_FIRST_ROWS]))
@@ -579,9 +562,18 @@ def _factorize(values: Any, name: str, missing: str) -> _Column:
             f"{len(codes)}, the first in rows {first}. Give these rows a group, leave "
             "them out, or let CapeClassifier make them a group: missing_groups='group'."
         )
+    keys = column.keys
     if MISSING_GROUP not in keys:
         keys.append(MISSING_GROUP)
-    return _Column(np.where(is_missing, keys.index(MISSING_GROUP), codes), keys)
+    return Groups(np.where(is_missing, keys.index(MISSING_GROUP), column.codes), keys)
+
+
+def _merged(codes: np.ndarray, keys: list[Group]) -> Groups:
+    """Give equal keys one code; that of missing values stays -1."""
+    code_of_key = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    new_codes = [code_of_key[key] for key in keys]
+    # The last place is that of missing values.
+    return Groups(np.array([*new_codes, -1])[codes], list(code_of_key))
 
 
 def _as_python(value: Any) -> Group:
@@ -594,7 +586,7 @@ def _as_python(value: Any) -> Group:
     return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
 
 
-def _combine(columns: list[_Column]) -> _Column:
+def _combine(columns: list[Groups]) -> Groups:
     """Cross columns: a key is the tuple of their values, and only those that occur."""
     codes = columns[0].codes
     keys: list[Any] = [(key,) for key in columns[0].keys]
@@ -608,12 +600,13 @@ def _combine(columns: list[_Column]) -> _Column:
             first, last = divmod(number, base)
             combinations.append((*keys[first], column.keys[last]))
         keys = combinations
-    return _Column(codes, keys)
+    return Groups(codes, keys)
 
 
-def _with_sorted_keys(column: _Column) -> Groups:
+def _with_sorted_keys(column: Groups) -> Groups:
     """Renumber codes so that the keys are sorted, in the shortest integers that do."""
-    codes, keys = column
+    codes = column.codes
+    keys = column.keys
     order = _sorted_positions(keys)
     # Signed: -len(keys) needs one bit more than the codes do.
     codes = codes.astype(np.min_scalar_type(-len(keys)))

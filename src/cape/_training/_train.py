@@ -696,12 +696,12 @@ def _with_columns(
     of_groups = np.array(counts).reshape(len(groups), 2, -1)
     # The counts of the pooled model are those of the groups once more.
     is_group = [len(groups) == 1 or group != EVERYONE for group, _ in groups]
-    together = of_groups[is_group].sum(axis=0)
+    positives, negatives = of_groups[is_group].sum(axis=0)
     completed = []
     for model, of_classes in zip(models, of_groups, strict=True):
         columns = TrainedColumns(cells, *of_classes)
         own = model.own
         if own is not None and min(own.positives, own.negatives) < FEWEST_ROWS:
-            columns = TrainedColumns(cells, *together, are_own=False)
+            columns = TrainedColumns(cells, positives, negatives, are_own=False)
         completed.append(replace(model, columns=columns))
     return completed
