@@ -124,15 +124,12 @@ class Fields:
         wanted = f"whole numbers of at least {least}"
         if length is not None:
             wanted = f"{length} {wanted}"
-        if not isinstance(value, list):
+        if not isinstance(value, list) or length not in (None, len(value)):
             self.refuse(name, f"a list of {wanted}", value)
         for number in value:
-            if not isinstance(number, int) or isinstance(number, bool):
+            is_whole = isinstance(number, int) and not isinstance(number, bool)
+            if not is_whole or not least <= number < _END_OF_INT64:
                 self.refuse(name, f"a list of {wanted}", number)
-        if length is not None and len(value) != length:
-            self.refuse(name, f"a list of {wanted}", value)
-        if value and not least <= min(value) <= max(value) < _END_OF_INT64:
-            self.refuse(name, f"a list of {wanted}", min(value))
         return np.array(value, dtype=np.int64)
 
     def fields(self, name: str) -> Fields:

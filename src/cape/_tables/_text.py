@@ -68,14 +68,11 @@ class KindFinder:
 
     def _narrowest(self, texts: pa.Array, kind: str | None) -> str:
         """Return the first kind that fits these values, and those before them."""
+        candidates = [kind] if kind else ["number", "flag", "date"]
         if kind == "integer":
-            candidates: tuple[str, ...] = ("integer", "number")
-        elif kind is not None:
-            candidates = (kind,)
-        else:
-            candidates = ("number", "flag", "date")
-            if self._for_copy:
-                candidates = ("integer", *candidates)
+            candidates = ["integer", "number"]
+        elif kind is None and self._for_copy:
+            candidates.insert(0, "integer")
         for candidate in candidates:
             if self._fits(texts[:_FIRST], candidate) and self._fits(texts, candidate):
                 return candidate

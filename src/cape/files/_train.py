@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,10 @@ FILE_LEARNERS = ("auto", *LEARNERS)
 
 MAX_ROWS_PER_CLASS = 200_000
 """How many rows of each group and label `train_file` trains on."""
+
+# Columns of a reservoir, which no file has.
+_DRAW = "\0draw"
+_SIZE = "\0size"
 
 # A small data frame takes far more memory than its rows: after this many pieces, the
 # pieces of a class are put together.
@@ -566,15 +570,13 @@ class Reservoir:
         if most < 1:
             raise ValueError(f"most must be at least 1, got {most!r}.")
         self.n_rows = 0
-        self._columns = [*groups, label]
+        self._groups = list(groups)
+        self._label = label
         self._most = most
         self._random = np.random.default_rng(seed)
-        # Classes have numbers, in the order in which they came.
-        self._classes: dict[tuple[Hashable, ...], int] = {}
-        self._sizes: list[int] = []
-        # Rows that drew no less can no longer be among the smallest of their class.
-        self._limits = np.empty(0)
-        self._pieces: list[tuple[pd.DataFrame, np.ndarray, np.ndarray]] = []
+        # Rows with their draws, and a line with the size of each class.
+        self._pieces: list[pd.DataFrame] = []
+        self._sizes = pd.DataFrame()
 
     def add(self, part: pd.DataFrame) -> None:
         """Add the rows of a part.
@@ -588,35 +590,22 @@ class Reservoir:
         part = part.set_axis(pd.RangeIndex(self.n_rows, self.n_rows + len(part)))
         self.n_rows += len(part)
         draws = self._random.random(len(part))
-        # Rows without a group or label are a class, too: the caller must find and count
-        # them. Categories that do not occur are none.
-        by_class = part.groupby(self._columns, dropna=False, observed=True, sort=False)
-        codes = by_class.ngroup().to_numpy()
-        _, first_rows, codes = np.unique(codes, return_index=True, return_inverse=True)
-        keys = part[self._columns].iloc[first_rows].astype(object)
-        # NaN differs from itself, and would be a new class in each part.
-        keys = keys.where(keys.notna(), None)
-        numbers = [self._number_of(key) for key in keys.itertuples(False, None)]
-        for number, size in zip(numbers, np.bincount(codes).tolist(), strict=True):
-            self._sizes[number] += size
-        classes = np.array(numbers, dtype=np.intp)[codes]
-        candidates = draws < self._limits[classes]
-        if candidates.any():
-            piece = part[candidates], classes[candidates], draws[candidates]
-            self._pieces.append(piece)
-        n_kept = sum(len(kept) for _, kept, _ in self._pieces)
+        self._pieces.append(part.assign(**{_DRAW: draws}))
+        sizes = self._by_class(part).size().reset_index(name=_SIZE)
+        if len(self._sizes):
+            sizes = pd.concat([self._sizes, sizes])
+        self._sizes = self._by_class(sizes)[_SIZE].sum().reset_index()
         # Sorting out at twice the number makes the cost of a row constant on average.
         limit = 2 * self._most * len(self._sizes)
-        if n_kept > limit or len(self._pieces) > _MAX_PIECES:
-            self._keep_smallest([self._most] * len(self._sizes))
+        if sum(map(len, self._pieces)) > limit or len(self._pieces) > _MAX_PIECES:
+            self._keep_smallest(np.full(len(self._sizes), self._most))
 
-    def _number_of(self, key: tuple[Hashable, ...]) -> int:
-        """Return the number of a class, which may be a new one."""
-        if key not in self._classes:
-            self._classes[key] = len(self._sizes)
-            self._sizes.append(0)
-            self._limits = np.append(self._limits, 1.0)
-        return self._classes[key]
+    def _by_class(self, rows: pd.DataFrame) -> Any:
+        """Group rows by class, in an order that depends on the classes alone."""
+        # Rows without a group or label are a class, too: the caller must find and count
+        # them. Categories that do not occur are none.
+        columns = [*self._groups, self._label]
+        return rows.groupby(columns, dropna=False, observed=True)
 
     def sample(self) -> pd.DataFrame:
         """Return the sample.
@@ -629,31 +618,23 @@ class Reservoir:
         DataFrame
             Its rows are in the order of the file, and its index tells where they were.
         """
+        sizes = self._sizes[_SIZE]
+        shares = (self._most / sizes).clip(upper=1)
         # The class that had to be cut most decides for its group; otherwise the
         # prevalence would move from that of the file.
-        shares: dict[tuple[Hashable, ...], float] = {}
-        for key, size in zip(self._classes, self._sizes, strict=True):
-            group = key[:-1]
-            shares[group] = min(shares.get(group, 1.0), self._most / size)
-        sizes = []
-        for key, size in zip(self._classes, self._sizes, strict=True):
-            # A rare label must not vanish from its group.
-            sizes.append(max(round(shares[key[:-1]] * size), 1))
-        self._keep_smallest(sizes)
-        return self._pieces[0][0].sort_index()
+        groups: Any = np.zeros(len(sizes))
+        if self._groups:
+            groups = [self._sizes[name] for name in self._groups]
+        shares = shares.groupby(groups, dropna=False, observed=True).transform("min")
+        # A rare label must not vanish from its group.
+        kept = (shares * sizes).round().clip(lower=1)
+        self._keep_smallest(kept.to_numpy())
+        return self._pieces[0].drop(columns=_DRAW).sort_index()
 
-    def _keep_smallest(self, sizes: Sequence[int]) -> None:
+    def _keep_smallest(self, sizes: np.ndarray) -> None:
         """Keep so many rows of each class, those that drew the smallest numbers."""
-        frames, numbers, numbers_drawn = zip(*self._pieces, strict=True)
-        classes = np.concatenate(numbers)
-        draws = np.concatenate(numbers_drawn)
-        order = np.lexsort((draws, classes))
-        classes = classes[order]
-        starts = np.searchsorted(classes, np.arange(len(sizes)))
-        ranks = np.arange(len(order)) - starts[classes]
-        rows_of_class = np.array(sizes)[classes]
-        last = ranks == rows_of_class - 1
-        self._limits[classes[last]] = draws[order[last]]
-        kept = ranks < rows_of_class
-        rows: pd.DataFrame = pd.concat(frames).iloc[order[kept]]
-        self._pieces = [(rows, classes[kept], draws[order[kept]])]
+        rows = pd.concat(self._pieces)
+        by_class = self._by_class(rows)
+        ranks = by_class[_DRAW].rank(method="first")
+        # Every class has rows left, so that the classes are those of the sizes.
+        self._pieces = [rows[ranks <= sizes[by_class.ngroup()]]]
