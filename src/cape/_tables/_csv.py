@@ -207,9 +207,9 @@ class CsvTable(Table):
             with _explaining(self.path, self.dialect):
                 self.check_quotes()
                 with _as_text(self.path, self.dialect) as text:
-                    rows = csv.reader(text, delimiter=self.dialect.separator)
-                    for lines, fields in _chunks(rows):
-                        self._check_rows(lines, fields, kinds)
+                    rows = _numbered(csv.reader(text, delimiter=self.dialect.separator))
+                    while chunk := list(islice(rows, _ROWS_TO_EXPLAIN)):
+                        self._check_rows(chunk, kinds)
         except TableError as found:
             return found
         # pyarrow takes nothing behind the end of a gzip file; Python takes zeros.
@@ -219,25 +219,23 @@ class CsvTable(Table):
         return TableError(f"{self.path} cannot be read as CSV: {reason}")
 
     def _check_rows(
-        self,
-        lines: list[int],
-        rows: list[list[str]],
-        kinds: Mapping[str, str],
+        self, rows: list[tuple[int, list[str]]], kinds: Mapping[str, str]
     ) -> None:
         """Raise if a row has too many or too few fields, or one of another kind."""
-        for line, row in zip(lines, rows, strict=True):
-            if len(row) != len(self.names):
+        for line, fields in rows:
+            if len(fields) != len(self.names):
                 raise TableError(
-                    f"{self.path}, line {line}: {len(row)} fields where the header has "
-                    f"{len(self.names)} (a separator within a field must be in quotes)."
+                    f"{self.path}, line {line}: {len(fields)} fields where the header "
+                    f"has {len(self.names)} (a separator within a field must be in "
+                    "quotes)."
                 )
         for name, kind in kinds.items():
             place = self.names.index(name)
-            fields = [row[place] for row in rows]
             decimal = self.dialect.decimal
-            if _fits(fields, kind, decimal):
+            if _fits([fields[place] for _, fields in rows], kind, decimal):
                 continue
-            for line, field in zip(lines, fields, strict=True):
+            for line, fields in rows:
+                field = fields[place]
                 if not _fits([field], kind, decimal):
                     raise TableError(
                         f"{self.path}, line {line}, column {name!r}: expected "
@@ -359,21 +357,14 @@ def _with_dates(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
     return batch.set_column(place, pa.field(name, dates.type), dates)
 
 
-def _chunks(rows: Any) -> Iterator[tuple[list[int], list[list[str]]]]:
-    """Yield rows of a ``csv.reader`` after the header, with the line of each."""
+def _numbered(rows: Any) -> Iterator[tuple[int, list[str]]]:
+    """Yield line and fields of each row of a ``csv.reader`` after the header."""
     next(rows, None)
-    while True:
-        lines: list[int] = []
-        fields: list[list[str]] = []
+    begin = rows.line_num + 1
+    for fields in rows:
+        if fields:  # pyarrow leaves empty lines out
+            yield begin, fields
         begin = rows.line_num + 1
-        for row in islice(rows, _ROWS_TO_EXPLAIN):
-            if row:  # pyarrow leaves empty lines out
-                lines.append(begin)
-                fields.append(row)
-            begin = rows.line_num + 1
-        if not fields:
-            return
-        yield lines, fields
 
 
 def _fits(fields: list[str], kind: str, decimal: str) -> bool:

@@ -354,11 +354,8 @@ class Costs:
         >>> Costs(cost_fn=5).of_rule("accuracy")
         Accuracy(cost_fp=1.0, cost_fn=5)
         """
-        parameters = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not None:
-                parameters[field.name] = value
+        options = vars(self).items()
+        parameters = {name: value for name, value in options if value is not None}
         if not parameters:
             return name
         from cape.rules import RULES
