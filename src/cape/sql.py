@@ -424,17 +424,26 @@ def _translate(text: str, table: str, dialect: str) -> str:
     from sqlglot import exp
 
     try:
-        rows = sqlglot.parse_one(f"SELECT * FROM {table}", read=dialect)
+        read = sqlglot.parse(f"SELECT * FROM {table}", read=dialect)
     except (sqlglot.ParseError, sqlglot.TokenError, ValueError) as error:
         raise ValueError(
             f"table must be what stands after FROM, and dialect one of sqlglot, got "
             f"table={table!r}, dialect={dialect!r}: {error}"
         ) from None
-    source = rows.args.get("from_") or rows.args.get("from")
+    rows: Any = read[0]
+    source: Any = rows.find(exp.From)
+    clauses = {name for name, value in rows.args.items() if value}
+    # What is neither would be left out, or make another statement.
+    is_table = len(read) == 1 and clauses <= {"expressions", "from", "from_"}
+    if not is_table or isinstance(source.this, exp.Select):
+        raise ValueError(
+            "table must be the name of one table or view, or a SELECT in parentheses, "
+            f"got {table!r}."
+        )
     statement = sqlglot.parse_one(text)
     for found in list(statement.find_all(exp.Table)):
         if found.name == _TABLE:
-            found.replace(source.this.copy())  # type: ignore
+            found.replace(source.this.copy())
     return statement.sql(
         dialect=dialect, pretty=True, unsupported_level=sqlglot.ErrorLevel.IGNORE
     )
