@@ -102,6 +102,27 @@ def test_counts_of_no_rows_are_refused(refused, folder, counts, command, tmp_pat
     refused(*asked, says="has no rows to adapt to")
 
 
+def test_the_statement_comes_from_a_file(cape, refused, folder, tmp_path):
+    file = tmp_path / "count.sql"
+    with duckdb.connect(tmp_path / "bank.duckdb") as bank:
+        bank.execute(f"create table loans as from '{folder / 'batch.parquet'}'")
+    table = ["evidence", folder / "watch.cape", "--sql", "--table", "loans"]
+    file.write_text(cape(*table)[1])
+    asked = ["predict", folder / "watch.cape", tmp_path / "bank.duckdb", "--counts"]
+    code, out, _ = cape(*asked, "--sql", f"@{file}", "--json")
+    assert code == 0
+    assert json.loads(out)["rows"] == 600
+    refused(*asked, "--sql", "@none.sql", says="there is no file none.sql")
+
+
+@pytest.mark.parametrize(
+    "table", ["loans; drop table loans", "select * from loans", "loans where age > 30"]
+)
+def test_what_is_no_table_is_refused(refused, folder, table):
+    asked = ("evidence", folder / "watch.cape", "--sql", "--table", table)
+    refused(*asked, says=["table must be", repr(table)])
+
+
 def test_counts_come_as_csv_and_from_a_database(cape, folder, counts, tmp_path):
     duckdb.sql(f"copy (from '{counts}') to '{tmp_path / 'duck.csv'}'")
     with duckdb.connect(tmp_path / "bank.duckdb") as bank:

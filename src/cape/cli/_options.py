@@ -233,8 +233,8 @@ class Csv:
         same as in its training file.
     sql : SELECT
         Instead of FILE: one SELECT, with files in quotes, such as "select * from
-        'march/*.parquet' where state = 'NY'". With FILE: a SELECT from that DuckDB
-        database. Needs the extra sql.
+        'march/*.parquet' where state = 'NY'", or @ and the file that holds it, such as
+        @count.sql. With FILE: a SELECT from that DuckDB database. Needs the extra sql.
     """
 
     separator: str | None = None
@@ -257,7 +257,14 @@ class Csv:
         Path, Query or None
         """
         if self.sql is not None:
-            return Query(self.sql, file)
+            select = self.sql
+            if select.startswith("@"):
+                # Linux limits an argument to 128 kB, and a statement that counts has
+                # more.
+                path = Path(select[1:])
+                source_files(path)
+                select = path.read_text(encoding="utf-8-sig")
+            return Query(select, file)
         if file is None and needed:
             raise ValueError("FILE is missing: name a table, or a query with --sql.")
         return file
