@@ -170,7 +170,8 @@ def _synthetic_verdicts(results: Results) -> list[Verdict]:
         judged.append(_over_pairs(list(methods_of.values()), name))
     # The paper's figure moves group 1 while group 0 stays at 0.5.
     figure = [methods for (rho_0, _), methods in methods_of.items() if rho_0 == 0.5]
-    if figure:
+    # One repetition has no spread.
+    if figure and results["repetitions"] > 1:
         judged.append(_spread(figure))
     return judged
 

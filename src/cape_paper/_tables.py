@@ -247,6 +247,7 @@ def _synthetic_tables(results: Results) -> Tables:
     true prevalence; our bound holds at the level of the interval, if nothing but the
     prevalence has moved.
     """
+    times = results["repetitions"]
     points = []
     for pair in results["pairs"]:
         if pair["rho_0"] != 0.5:
@@ -254,9 +255,10 @@ def _synthetic_tables(results: Results) -> Tables:
         for method, summary in pair["methods"].items():
             line = {"rho": str(pair["rho_1"]), "method": method}
             for key in ("accuracy_1", "pd_1", "pe_01"):
-                # Spreads are of the order 10^-3: they need a fourth digit.
-                sd = number(summary["sd"][key], digits=4)
-                line[key] = f"{number(summary['mean'][key])} ± {sd}"
+                line[key] = number(summary["mean"][key])
+                if times > 1:
+                    # Spreads are of the order 10^-3: they need a fourth digit.
+                    line[key] += f" ± {number(summary['sd'][key], digits=4)}"
             points.append(line)
     figure = {"rho": "rho 1", "method": "method", "accuracy_1": "accuracy 1"}
     figure |= {"pd_1": "PD 1", "pe_01": "PE 0,1"}
@@ -264,7 +266,6 @@ def _synthetic_tables(results: Results) -> Tables:
     for entry in results["theorem"]:
         if entry["rho_0"] == 0.5:
             theorem.append({"rho": str(entry["rho_1"]), **entry["mean"][1]})
-    times = results["repetitions"]
     return {
         f"Table 1: both groups have moved from 0.5 (mean of {times})": _table_1(
             results
@@ -290,10 +291,11 @@ def _table_1(results: Results) -> pd.DataFrame:
         for method, summary in methods_of.get(pair, {}).items():
             rho = f"{pair[0]} {pair[1]}"
             lines.append({"rho": rho, "method": method, **summary["mean"]})
-            spreads = {}
-            for key in _TABLE_1_COLUMNS:
-                spreads[key] = number(summary["sd"][key], digits=4)
-            lines.append({"rho": "", "method": "± sd", **spreads})
+            if results["repetitions"] > 1:
+                spreads = {}
+                for key in _TABLE_1_COLUMNS:
+                    spreads[key] = number(summary["sd"][key], digits=4)
+                lines.append({"rho": "", "method": "± sd", **spreads})
             if method in PAPER_NAMES:
                 name = PAPER_NAMES[method]
                 # In print each metric is a pair of numbers, one for each group.

@@ -111,7 +111,9 @@ def test_an_order_holds_if_and_only_if_it_is_that_of_print(cape, max_acc):
         assert verdict["holds"] == (cape < max_acc)
 
 
-def synthetic_run(cape, max_acc, sd=0.001, pairs=((0.2, 0.8), (0.5, 0.5))):
+def synthetic_run(
+    cape, max_acc, sd=0.001, pairs=((0.2, 0.8), (0.5, 0.5)), repetitions=10
+):
     summary = {
         "CAPE-D": {"mean": cape, "sd": dict.fromkeys(cape, sd)},
         "CAPE default": {"mean": cape, "sd": dict.fromkeys(cape, sd)},
@@ -119,7 +121,8 @@ def synthetic_run(cape, max_acc, sd=0.001, pairs=((0.2, 0.8), (0.5, 0.5))):
     }
     entries = [{"rho_0": a, "rho_1": b, "methods": summary} for a, b in pairs]
     printed = published()["table_synthetic"]
-    return {"experiment": "synthetic", "pairs": entries, "printed": printed}
+    run = {"experiment": "synthetic", "pairs": entries, "printed": printed}
+    return {**run, "repetitions": repetitions}
 
 
 WORSE = {
@@ -139,6 +142,8 @@ def test_claims_of_the_synthetic_experiment():
     assert [verdict["holds"] for verdict in judged] == [False] * 4
     assert "pd_0 0.200 against 0.010" in judged[0]["detail"]
     assert "greatest of pe_01: 0.0200" in judged[3]["detail"]
+    # One repetition says nothing of the spread.
+    assert len(verdicts(synthetic_run(BETTER, WORSE, sd=0.0, repetitions=1))) == 3
 
 
 def told(words, run):

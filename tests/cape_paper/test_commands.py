@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from functools import partial
 
 import pandas as pd
@@ -43,6 +44,13 @@ def synthetic_run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tables(people_folder):
     return people_folder / "train.csv", people_folder / "new.csv"
+
+
+def test_a_missing_package_is_named_before_the_work(run, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "tabulate", None)
+    code, _, err = run(*SMALL, "--out", tmp_path)
+    assert code == 2 and "cape-fair[paper]" in err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

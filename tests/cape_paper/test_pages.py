@@ -99,6 +99,12 @@ def test_the_figure_and_the_theorem_are_of_group_1_where_group_0_stays():
     assert theorem.iloc[0].tolist()[:3] == ["0.3", ".010", ".020"]
 
 
+def test_one_repetition_has_no_spread():
+    once = invented_synthetic(repetitions=1)
+    assert "± sd" not in table_of(once, "Table 1")["method"].tolist()
+    assert table_of(once, "figure")["PD 1"].iloc[0] == ".230"
+
+
 def test_a_page_of_logged_decisions_has_the_verdict_first(tmp_path):
     write_results(invented_logged(), tmp_path / "logged")
     page = write_page([tmp_path / "logged"], tmp_path / "page.md").read_text()
