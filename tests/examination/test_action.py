@@ -1,13 +1,16 @@
 """What to do with the predictions of a batch."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cape import CapeClassifier, Estimate, examine
+from cape._labelled._use import LabelFindings
 from cape.examination import rows_to_label
 from cape.examination._action import Action, GroupAction, choose_action
+from cape.examination._needed import LabelChecks
 
 LABELLED = {"rows": 90, "estimate": 0.6, "verdict": "confirmed", "p_value": 0.4}
 
@@ -42,6 +45,21 @@ def test_a_wide_interval_asks_for_labels(adapted, given, asked, action):
     wide = adapted(estimate=Estimate(0.5, 0.2, 0.8), **given)
     found = choose_action(wide, "cannot_tell", [], None, "a", asked)
     assert (found.code, found.reason, found.labels) == (*action, asked)
+
+
+@pytest.mark.parametrize(
+    ("said", "action"), [(0.55, ("use", "labels")), (0.12, ("label", "columns"))]
+)
+def test_labels_back_an_estimate_that_is_near_beside_the_share(adapted, said, action):
+    value = said + 0.08
+    of_group = adapted(
+        estimate=Estimate(value, value - 0.2, value + 0.2),
+        labels={**LABELLED, "estimate": said},
+    )
+    labels = LabelChecks({"a": of_group}, decide=False)
+    unchecked = replace(of_group, labels=LabelFindings(0))
+    found = choose_action(unchecked, "cannot_tell", [], labels, "a", 80)
+    assert (found.code, found.reason) == action
 
 
 def test_the_whole_is_as_grave_as_its_gravest_group():

@@ -6,6 +6,7 @@ return text. Captions that are said once stand in the template, ``report/page``.
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -451,30 +452,31 @@ def labels_head(labels: LabelChecks) -> str:
         return f"The labels {verb} the estimates for {names}"
     if verdicts == {None}:
         return "Too few labels to judge the estimates"
+    gaps = _gaps(labels)
     if verdicts == {"confirmed"}:
-        return "The labels agree with the estimates to within 0.1"
-    apart = _far_apart(labels)
-    if apart:
+        off = math.ceil(100 * max(gaps.values())) / 100
+        return f"By the labels, the estimates are off by at most {off:.2f}"
+    farthest = max(gaps, key=lambda group: gaps[group])
+    if gaps[farthest] > _NEAR:
         # "Not contradicted" would hide what the labels say.
-        check = labels.groups[apart[0]]
+        check = labels.groups[farthest]
         said = share(said_by_labels(check, decide=labels.decide))
         estimate = share(check.without_labels.value)
-        name = labels.names[apart[0]]
+        name = labels.names[farthest]
         if labels.decide:
             return f"The labels moved the share for {name} from {estimate} to {said}"
         return f"The labels say {said}, not {estimate}, for {name}"
     return "The labels do not contradict the estimates"
 
 
-def _far_apart(labels: LabelChecks) -> list[Any]:
-    """List groups whose labels and estimate differ by more than 0.1, farthest first."""
+def _gaps(labels: LabelChecks) -> dict[Any, float]:
+    """Return how far labels and estimate of each group with a verdict lie apart."""
     gaps = {}
     for group, check in labels.groups.items():
         if check.labels.verdict is not None:
             said = said_by_labels(check, decide=labels.decide)
             gaps[group] = abs(said - check.without_labels.value)
-    farthest_first = sorted(gaps, key=lambda group: -gaps[group])
-    return [group for group in farthest_first if gaps[group] > _NEAR]
+    return gaps
 
 
 def compared_text(rates: Sequence[Summary]) -> str:

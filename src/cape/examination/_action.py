@@ -141,7 +141,10 @@ def choose_action(
         distance = abs(check.labels.estimate - adapted.estimate.value)
         if group in labels.refuted and distance > FAR_OFF:
             return GroupAction("do_not_use", "refuted")
-        if check.labels.verdict == "confirmed":
+        # PE divides shares: a distance that is small for a share of a half is not for
+        # one of a tenth.
+        is_near = distance <= check.labels.estimate / 2
+        if check.labels.verdict == "confirmed" and is_near:
             return GroupAction("use", "labels")
     is_wide = adapted.estimate.width > USEFUL_WIDTH
     if adapted.labels.verdict is not None and not is_wide:
