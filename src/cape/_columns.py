@@ -550,6 +550,13 @@ def _subtract_names(names: Mapping[str, int], gone: Mapping[str, int]) -> dict:
 
 _MOST_COLUMNS = 500
 
+_ROWS_AT_ONCE = 1 << 12
+_COMPARISONS_AT_ONCE = 1 << 20
+"""Comparisons of numbers with edges, a byte each, that stay in the cache."""
+
+_FEW_PARTS = 8
+"""Sets of rows, at most, whose bits are counted faster than rows are copied out."""
+
 
 @dataclass(frozen=True, eq=False)
 class TableCells:
@@ -650,8 +657,9 @@ class TableCells:
         -------
         ColumnCounts
         """
-        if weights is None and self._counts_by_edges(X):
-            return ColumnCounts(self._count_numbers(X))
+        everything = [slice(None)]
+        if weights is None and self.counts_at_once(X, everything):
+            return ColumnCounts(self._count_numbers(X, everything)[0])
         counts: list[np.ndarray] = []
         unseen = {}
         for place, cells in enumerate(self.columns):
@@ -666,26 +674,29 @@ class TableCells:
     def count_each(
         self,
         X: Any,
-        parts: Sequence[np.ndarray],
-        weights: Sequence[np.ndarray | None],
+        parts: Sequence[Any],
+        weights: Sequence[np.ndarray | None] | None = None,
     ) -> list[np.ndarray]:
         """Count several sets of rows of a table, such as those of groups and classes.
 
         Parameters
         ----------
         X : table
-        parts : sequence of ndarray of int
+        parts : sequence of ndarray of int, or slices
             Row numbers of each set.
-        weights : sequence of ndarray or None
+        weights : sequence of ndarray or None, default=None
             Weights of the rows of each set.
 
         Returns
         -------
         list of ndarray of shape (n_cells_of_all_columns,)
         """
-        is_weighted = any(worth is not None for worth in weights)
-        if self._counts_by_edges(X) and not is_weighted:
-            return [self.count(X[rows]).counts for rows in parts]
+        weights = weights or [None] * len(parts)
+        if all(worth is None for worth in weights):
+            if self.counts_at_once(X, parts):
+                return list(self._count_numbers(X, parts))
+            if self.counts_at_once(X, []):
+                return [self.count(X[rows]).counts for rows in parts]
         # Cells are looked up once: a column of pandas costs as much as a thousand rows.
         codes = self.codes(X)
         counts = []
@@ -755,37 +766,61 @@ class TableCells:
     def __repr__(self) -> str:
         return f"TableCells({len(self.columns)} columns, {self.starts[-1]} cells)"
 
-    def _counts_by_edges(self, X: Any) -> bool:
-        """Tell whether X is an array of numbers, and so were all columns."""
+    def counts_at_once(self, X: Any, parts: Sequence[Any]) -> bool:
+        """Tell whether `count_each` of an array takes less than to copy rows out."""
         is_array = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiu"
-        return is_array and all(column.is_number for column in self.columns)
+        are_numbers = all(column.is_number for column in self.columns)
+        return is_array and are_numbers and len(parts) <= _FEW_PARTS
 
-    def _count_numbers(self, X: np.ndarray) -> np.ndarray:
-        """Count an array: the fast twin of `count`.
+    def _count_numbers(self, X: np.ndarray, parts: Sequence[Any]) -> np.ndarray:
+        """Count sets of rows of an array: the fast twin of `count`."""
+        most_edges = max(len(column.edges) for column in self.columns)
+        # No number reaches NaN, and all but missing ones reach the first edge.
+        edges = np.full((len(self.columns), 1 + most_edges, 1), np.nan, np.float32)
+        edges[:, 0] = -np.inf
+        for column, of_column in zip(self.columns, edges, strict=True):
+            of_column[1 : 1 + len(column.edges), 0] = column.edges
+        is_member = np.zeros((len(parts), 64 * (len(X) // 64 + 1)), dtype=bool)
+        for of_part, rows in zip(is_member, parts, strict=True):
+            of_part[: len(X)][rows] = True
+        members = np.packbits(is_member, axis=1).view(np.uint64)
+        reached = np.zeros((len(parts), *edges.shape[:2]), dtype=np.int64)
+        n_columns = max(_COMPARISONS_AT_ONCE // (_ROWS_AT_ONCE * edges.shape[1]), 1)
+        for start in range(0, len(edges), n_columns):
+            some = slice(start, start + n_columns)
+            places: Any = [column.place for column in self.columns[some]]
+            if places[-1] - places[0] == len(places) - 1:
+                places = slice(places[0], places[-1] + 1)
+            reached[:, some] = _count_reached(X, places, edges[some], members)
+        missing = is_member.sum(axis=1)[:, None, None] - reached[:, :, :1]
+        between = -np.diff(reached, axis=-1, append=0)
+        counts = np.concatenate([missing, np.zeros_like(missing), between], axis=-1)
+        sizes = np.diff(self.starts)
+        return counts[:, np.arange(counts.shape[-1]) < sizes[:, None]]
 
-        To compare a column with one edge at a time takes a third of the time of a
-        search for the cell of each value.
-        """
-        counts = []
-        with np.errstate(over="ignore", invalid="ignore"):
-            # A sum is NaN if any of its terms is: cheaper than a look at every number.
-            some_missing = bool(np.isnan(X.sum()))
-            for cells in self.columns:
-                values = np.ascontiguousarray(X[:, cells.place], dtype=np.float32)
-                counts.append(_count_between(values, cells.edges, some_missing))
-        return np.concatenate(counts)
 
-
-def _count_between(
-    values: np.ndarray, edges: np.ndarray, some_missing: bool
+def _count_reached(
+    X: np.ndarray, places: Any, edges: np.ndarray, members: np.ndarray
 ) -> np.ndarray:
-    """Count numbers in the cells between edges, and those that are missing."""
-    missing = 0
-    if some_missing:
-        missing = int(np.count_nonzero(np.isnan(values)))
-    above = [np.count_nonzero(values >= edge) for edge in edges]
-    from_below = np.array([len(values) - missing, *above, 0])
-    return np.concatenate([[missing, 0], from_below[:-1] - from_below[1:]])
+    """Count how many rows of each set reach the edges of some columns.
+
+    Whether a number reaches an edge is one bit. The bits of the rows of a set are then
+    counted, so that rows need not be copied out set by set.
+    """
+    counts = np.zeros((len(members), *edges.shape[:2]), dtype=np.int64)
+    n_words = min(_ROWS_AT_ONCE // 64, members.shape[1])
+    values = np.zeros((len(edges), 64 * n_words), dtype=np.float32)
+    for start in range(0, members.shape[1], n_words):
+        words = members[:, None, None, start : start + n_words]
+        block = X[64 * start : 64 * (start + n_words), places]
+        with np.errstate(over="ignore"):
+            # Half the bytes are turned round in half the time.
+            values[:, : len(block)] = block.astype(np.float32).T
+        # Beyond the last row, no bit is that of a member.
+        bits = np.packbits(values[:, None] >= edges, axis=-1).view(np.uint64)
+        ones = np.bitwise_count(bits[..., : words.shape[-1]] & words)
+        counts += ones.sum(axis=-1, dtype=np.int64)
+    return counts
 
 
 def _codes(

@@ -466,9 +466,6 @@ class ResampledPool(Pool):
 _CELLS_OF_CALIBRATION = 10
 """Cells of the score for the mean score, recalibrated; 5 to 40 did about as well."""
 
-_ROWS_AT_ONCE = 1 << 14
-"""Rows whose columns are copied at the same time."""
-
 
 @dataclass(frozen=True)
 class TrainedColumns:
@@ -494,12 +491,7 @@ class TrainedColumns:
         """Count the columns of some rows of a batch."""
         if rows.array is None:
             return self.cells.count(rows.table())
-        counted = self.cells.nothing()
-        # Numbers are copied block by block, so that they are counted in the cache.
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            stop = min(start + _ROWS_AT_ONCE, len(rows))
-            counted += self.cells.count(rows.numbers_between(start, stop))
-        return counted
+        return self.cells.count(rows.numbers_between(0, len(rows)))
 
     def codes(self, rows: Rows) -> np.ndarray:
         """Find the cell of every value of some rows, one byte each."""

@@ -425,7 +425,7 @@ def read_rows(
     rows: Rows,
     *,
     probabilities: bool = False,
-    columns: bool = False,
+    columns: ColumnCounts | None = None,
 ) -> Reading:
     """Score rows of one group with all its learners, each row once.
 
@@ -436,16 +436,13 @@ def read_rows(
     rows : Rows
     probabilities : bool, default=False
         Whether members will be asked for probabilities, and not for decisions alone.
-    columns : bool, default=False
-        Whether to count the columns, if the model knows them.
+    columns : ColumnCounts or None, default=None
+        Counts of the columns of the rows, if they are wanted.
 
     Returns
     -------
     Reading
     """
-    counted = None
-    if columns and model.columns is not None:
-        counted = model.columns.count(rows)
     scoring = model.scoring_models
     members = model.pool.models
     if model.pool.decides_by_scoring_models:
@@ -459,7 +456,7 @@ def read_rows(
         all_scores, _ = model.score(rows, scoring=[*scoring, *members])
         scores = all_scores[: len(scoring)]
         deciding = all_scores[len(scoring) :]
-    return Reading(group, model, rows.index, scores, deciding, columns=counted)
+    return Reading(group, model, rows.index, scores, deciding, columns=columns)
 
 
 def read_member(group: Group, model: GroupModel, rows: Rows, member: int) -> Reading:
@@ -487,7 +484,7 @@ def read_batch(
     probabilities : bool, default=False
         As in `read_rows`.
     columns : bool, default=True
-        As in `read_rows`.
+        Whether to count the columns, if the models know them.
 
     Returns
     -------
@@ -522,13 +519,17 @@ def _read_and_count(
     Counts are integers, so that the order in which pieces are added does not matter.
     """
     parts = []
-    for group, rows in batch.parts(piece):
+    rows_of_groups = dict(batch.parts(piece))
+    counts: Mapping[Group, ColumnCounts] = {}
+    if columns and rows_of_groups:
+        counts = _count_columns(batch, piece, rows_of_groups)
+    for group, rows in rows_of_groups.items():
         reading = read_rows(
             group,
             batch.models[group],
             rows,
             probabilities=probabilities,
-            columns=columns,
+            columns=counts.get(group),
         )
         evidence = reading.evidence()
         if labels is not None:
@@ -536,6 +537,25 @@ def _read_and_count(
             evidence = replace(evidence, labelled=labelled)
         parts.append((reading, evidence))
     return parts
+
+
+def _count_columns(
+    batch: Batch, piece: slice, parts: Mapping[Group, Rows]
+) -> dict[Group, ColumnCounts]:
+    """Count the columns of each group in a piece, if the models know them."""
+    trained = {group: batch.models[group].columns for group in parts}
+    positions = []
+    for group, rows in parts.items():
+        if trained[group] is None:
+            return {}
+        is_scattered = isinstance(rows.index, np.ndarray)
+        positions.append(rows.index - piece.start if is_scattered else slice(None))
+    # The cells of all groups are the same.
+    cells = trained[group].cells
+    if batch.array is not None and cells.counts_at_once(batch.array, positions):
+        counts = cells.count_each(batch.array[piece], positions)
+        return dict(zip(parts, map(ColumnCounts, counts), strict=True))
+    return {group: trained[group].count(rows) for group, rows in parts.items()}
 
 
 def _labelled_evidence(
