@@ -25,8 +25,8 @@ HALF = ONE >> 1
 # HDy matches histograms of 10, 20, ..., 110 bins of equal width.
 _HDY_BINS = range(10, 111, 10)
 
-# 2^16 scores take half a megabyte: a block of this size is sorted in the cache.
-_SORTED_AT_ONCE = 1 << 16
+# 2^15 scores take a quarter of a megabyte, and are counted in the cache.
+_SCORES_AT_ONCE = 1 << 15
 
 
 def round_scores(scores: Any) -> np.ndarray:
@@ -184,7 +184,7 @@ class ScoreHistogram:
         scores = np.ravel(scores)
         many = len(scores) > len(edges)
         if many and weights is None:
-            counts, sums = _count_by_sorting(scores, edges)
+            counts, sums = _count_by_table(scores, edges)
         else:
             counts, sums = _count_by_lookup(scores, edges, weights)
         rows = np.sort(scores) if keep_rows else None
@@ -446,28 +446,28 @@ def _count_by_lookup(
     return counts, sums
 
 
-def _count_by_sorting(
+def _count_by_table(
     scores: np.ndarray, edges: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sort the scores and look up the edges among them: the fast twin for many scores.
+    """Look up most cells in a table: the fast twin for many scores.
 
-    With more scores than edges it takes a third to a half of the time of
-    `_count_by_lookup`, which is most of the time of an estimate.
+    It takes a quarter of the time of `_count_by_lookup`. The table has the cell of each
+    bin of equal width, and scores in a bin with an edge are looked up one by one.
     """
     n_cells = len(edges) + 1
     counts = np.zeros(n_cells, dtype=np.int64)
     sums = np.zeros(n_cells, dtype=np.int64)
-    for start in range(0, len(scores), _SORTED_AT_ONCE):
-        stop = start + _SORTED_AT_ONCE
-        block = scores[start:stop]
-        if block.max() < ONE:
-            # Half the bytes are sorted in half the time.
-            block = block.astype(np.uint32)
-        block = np.sort(block)
-        # Cell i holds the scores from bounds[i] to bounds[i + 1] of the sorted block.
-        inner_bounds = np.searchsorted(block, edges, side="right")
-        bounds = np.concatenate([[0], inner_bounds, [len(block)]])
-        totals = np.append(0, np.cumsum(block, dtype=np.int64))
-        counts += np.diff(bounds)
-        sums += np.diff(totals[bounds])
+    shift = max(34 - len(scores).bit_length(), 17)
+    starts = np.arange((ONE >> shift) + 2, dtype=np.int64) << shift
+    cell_of_bin = np.searchsorted(edges, starts[:-1])
+    has_edge = cell_of_bin < np.searchsorted(edges, starts[1:] - 1)
+    for start in range(0, len(scores), _SCORES_AT_ONCE):
+        block = scores[start : start + _SCORES_AT_ONCE]
+        bins = block >> shift
+        cell = cell_of_bin.take(bins)
+        doubtful = np.flatnonzero(has_edge.take(bins))
+        cell[doubtful] = np.searchsorted(edges, block.take(doubtful))
+        counts += np.bincount(cell, minlength=n_cells)
+        # The sum of a block is below 2^53, and exact in floating point.
+        sums += np.bincount(cell, block, n_cells).astype(np.int64)
     return counts, sums
