@@ -272,6 +272,10 @@ def _score(model: Any, X: Any, positive: Any) -> np.ndarray:
 _NUMBERS_IN_A_BLOCK = 160_000
 """Numbers in a block of rows: few enough to stay in the cache of the processor."""
 
+_ROWS_FIRST = range(10, 65)
+"""Numbers of features with which OpenBLAS multiplies rows with up to four models in
+half the time of models with rows. The sums are the same."""
+
 _COST_OF_A_COPY = 8
 """What copying a row out costs, in products of the row with a model."""
 
@@ -417,11 +421,16 @@ class LinearStack:
             Where the products go.
         """
         size = self._rows_in_a_block
+        n_models, n_features = self.weights.shape
+        rows_first = n_models <= 4 and n_features in _ROWS_FIRST
         # A feature that is not finite is found by the caller.
         with np.errstate(invalid="ignore"):
             for start in range(0, len(array), size):
                 block = array[start : start + size]
-                np.matmul(self.weights, block.T, out=out[:, start : start + size])
+                if rows_first and block.flags.c_contiguous:
+                    out[:, start : start + size] = np.matmul(block, self.weights.T).T
+                else:
+                    np.matmul(self.weights, block.T, out=out[:, start : start + size])
 
     @property
     def _rows_in_a_block(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from cape._columns import ColumnCounts
 from cape._drift._mixture import count_agreements
 from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
-from cape._group_model import GroupModel
+from cape._group_model import GroupModel, TrainedColumns
 from cape._groups import MISSING_GROUP, Group, Groups, split_groups
 from cape._histogram import ONE, ScoreHistogram
 from cape._learners._scoring import (
@@ -543,19 +543,22 @@ def _count_columns(
     batch: Batch, piece: slice, parts: Mapping[Group, Rows]
 ) -> dict[Group, ColumnCounts]:
     """Count the columns of each group in a piece, if the models know them."""
-    trained = {group: batch.models[group].columns for group in parts}
+    trained = []
     positions = []
     for group, rows in parts.items():
-        if trained[group] is None:
+        columns = batch.models[group].columns
+        if columns is None:
             return {}
+        trained.append(columns)
         is_scattered = isinstance(rows.index, np.ndarray)
         positions.append(rows.index - piece.start if is_scattered else slice(None))
     # The cells of all groups are the same.
-    cells = trained[group].cells
+    cells = trained[0].cells
     if batch.array is not None and cells.counts_at_once(batch.array, positions):
-        counts = cells.count_each(batch.array[piece], positions)
-        return dict(zip(parts, map(ColumnCounts, counts), strict=True))
-    return {group: trained[group].count(rows) for group, rows in parts.items()}
+        counts = map(ColumnCounts, cells.count_each(batch.array[piece], positions))
+    else:
+        counts = map(TrainedColumns.count, trained, parts.values())
+    return dict(zip(parts, counts, strict=True))
 
 
 def _labelled_evidence(
