@@ -495,7 +495,9 @@ class TrainedColumns:
 
     def codes(self, rows: Rows) -> np.ndarray:
         """Find the cell of every value of some rows, one byte each."""
-        return self.cells.codes(rows.table())
+        if rows.array is None:
+            return self.cells.codes(rows.table())
+        return self.cells.codes(rows.numbers_between(0, len(rows)))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ so a table in memory, a file read in parts and a cluster give the same histogram
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -221,7 +222,7 @@ class ScoreHistogram:
         no_scores = np.empty(0, dtype=np.int64)
         return cls.of(no_scores, edges, unit=unit, keep_rows=keep_rows)
 
-    @property
+    @cached_property
     def size(self) -> float:
         """Number of rows, or the sum of their weights."""
         total = self.counts.sum() / self.unit
@@ -236,18 +237,47 @@ class ScoreHistogram:
         mean = self.sums.sum() / self.counts.sum()
         return float(mean / ONE)
 
-    @property
+    @cached_property
     def shares(self) -> np.ndarray:
         """Share of the scores in each cell, an array of shape (n_cells,)."""
         return self.counts / self.counts.sum()
 
-    @property
+    @cached_property
     def centres(self) -> np.ndarray:
         """Mean score of each cell, and the middle of each empty cell."""
         bounds = np.concatenate([[0], self.edges, [ONE]])
         centres = (bounds[:-1] + bounds[1:]) / (2 * ONE)
         occupied = self.counts > 0
         return np.divide(self.sums / ONE, self.counts, out=centres, where=occupied)
+
+    @cached_property
+    def answers(self) -> dict[Any, Any]:
+        """What quantifiers computed from these counts, which they are asked again."""
+        return {}
+
+    def move(self, score: int, sign: int) -> None:
+        """Add a score in place (sign 1), or take it away (sign -1).
+
+        Only for histograms that nobody else has: a stream moves scores in and out of
+        its own at every row, where adding and subtracting would cost thirty times more.
+
+        Examples
+        --------
+        >>> histogram = ScoreHistogram.of(round_scores([0.2]), np.array([HALF]))
+        >>> histogram.move(ONE, 1)
+        >>> histogram.counts.tolist()
+        [1, 1]
+        """
+        cell = np.searchsorted(self.edges, score)
+        self.counts[cell] += sign
+        self.sums[cell] += sign * score
+        # What was computed from the counts is no longer true.
+        for name in vars(self).keys() - self.__getstate__().keys():
+            del vars(self)[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: what was computed from them is computed again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def above(self) -> np.ndarray:
         """Count the scores strictly above each cut.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import deque
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -127,8 +126,6 @@ class Window:
         self.rows_by_id: dict[Any, StreamRow] = {}
         self.labels: dict[Any, RowLabel] = {}
         self.evidence = zero_evidence(model, columns=cautious)
-        # To look one number up, a list is faster than an array.
-        self._edges = model.edges.tolist()
         self.drift: dict[Group, GroupDrift] = {}
         self._looked_at: list[StreamRow] = []
         self._rows_since_look = refresh
@@ -246,11 +243,11 @@ class Window:
     def _count(self, evidence: GroupEvidence, row: StreamRow, sign: int) -> None:
         """Add a row to some evidence (sign 1), or take it away (sign -1)."""
         for score in row.scores:
-            self._count_score(evidence.scores, score, sign)
+            evidence.scores.move(score, sign)
         if isinstance(evidence.tally, ScoreHistogram):
             # A second number is the decision that was made: positives are tallied.
             if row.deciding[-1] > HALF or len(row.deciding) == 1:
-                self._count_score(evidence.tally, row.deciding[0], sign)
+                evidence.tally.move(row.deciding[0], sign)
         elif evidence.tally is not None:
             # One row is tallied: what each member decides is its count.
             np.add(evidence.tally, sign * np.array(row.deciding), out=evidence.tally)
@@ -264,11 +261,6 @@ class Window:
             starts = self.model.columns.cells.starts[:-1]  # type: ignore[union-attr]
             cells = starts + np.frombuffer(row.codes, dtype=np.uint8)
             evidence.columns.counts[cells] += sign
-
-    def _count_score(self, histogram: ScoreHistogram, score: int, sign: int) -> None:
-        cell = bisect_left(self._edges, score)
-        histogram.counts[cell] += sign
-        histogram.sums[cell] += sign * score
 
 
 def _part_of(labelled: LabelledEvidence, code: int) -> GroupEvidence:

@@ -305,13 +305,16 @@ def merge_small(rows: np.ndarray, fewest: float) -> np.ndarray:
     starts = [0]
     held = 0.0
     left = float(rows.sum())
-    for place, more in enumerate(rows.tolist()):
+    last = 0
+    # Empty cells, the most of a thousand, join the neighbour before them or after.
+    for place in np.flatnonzero(rows).tolist():
         # What is left over joins its neighbour.
         if min(held, left) >= fewest:
-            starts.append(place)
+            starts.append(last + 1)
             held = 0.0
-        held += more
-        left -= more
+        held += float(rows[place])
+        left -= float(rows[place])
+        last = place
     return np.array(starts)
 
 
