@@ -106,6 +106,20 @@ def test_an_array_is_counted_as_its_columns_are(values, new, dtype, order):
     plain = cells.count(pd.DataFrame(X))
     assert fast == plain
     assert fast.counts.dtype == np.int64
+    np.testing.assert_array_equal(cells.codes(X), cells.codes(pd.DataFrame(X)))
+
+
+@pytest.mark.parametrize("skipped", [(), (0, 7)])
+def test_many_rows_and_columns_of_an_array_are_counted_as_their_columns_are(skipped):
+    """More than fit into one block, with gaps, in sets that share rows."""
+    random = np.random.default_rng(0)
+    X = 2 + random.lognormal(size=(9001, 40)) * random.choice([1, np.nan], (9001, 1))
+    cells = TableCells.of(X[:500], skipped)
+    parts = [np.flatnonzero(random.random(len(X)) < share) for share in (0.5, 0.1)]
+    fast = cells.count_each(X, [*parts, slice(None)])
+    for rows, counts in zip([*parts, slice(None)], fast, strict=True):
+        plain = cells.count(pd.DataFrame(X[rows])).counts
+        np.testing.assert_array_equal(counts, plain)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, bool])

@@ -291,6 +291,19 @@ def joined(models_of_groups, array):
     return stack_of_groups(stacks, array)
 
 
+@pytest.mark.parametrize("n_features", [9, 12, 64, 65])
+@pytest.mark.parametrize("n_models", [1, 4, 5])
+def test_products_are_the_same_whatever_comes_first(n_features, n_models):
+    X = np.random.default_rng(0).normal(size=(5000, n_features))
+    y = X[:, 0] > 0
+    models = [LogisticRegression(C=0.01 * 2**i).fit(X, y) for i in range(n_models)]
+    stack = LinearStack.of(models, True)
+    plain, _ = score_one_by_one(Rows(X), True, models, [])
+    for array in (X, np.asfortranarray(X)):
+        fast, _ = stack.read(Rows(array), n_scoring=n_models)
+        assert np.abs(fast - plain).max() <= 1
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("step", [2, 7])
 def test_shared_products_and_copied_rows_agree(data, order, step):
