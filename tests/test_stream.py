@@ -21,7 +21,7 @@ from cape.datasets import make_synthetic
 from cape.stream import RollingCape
 
 # Rows are compared with the same rows as batches of their own.
-pytestmark = pytest.mark.filterwarnings("ignore:predict adapts to the")
+pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 
 TRAIN = make_synthetic(400, random_state=0)
 NEW = make_synthetic(240, prevalences=(0.2, 0.8), random_state=1)
