@@ -174,7 +174,7 @@ def test_1_and_1_0_and_true_are_the_same_group(fitted, batch, same):
 
 def test_groups_must_be_given_as_in_training(fitted, train, batch):
     with pytest.raises(
-        ValueError, match="must be given: the model was fitted with groups, got None"
+        ValueError, match="must be given, because .* fitted with groups; got None"
     ):
         fitted().predict(batch.X)
     with pytest.raises(

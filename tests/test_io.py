@@ -63,7 +63,7 @@ def test_a_reader_keeps_the_old_file_while_it_is_replaced(tmp_path):
 def test_a_file_that_comes_meanwhile_is_not_replaced(tmp_path):
     path = tmp_path / "a.txt"
     with (
-        pytest.raises(FileExistsError, match="exists already"),
+        pytest.raises(FileExistsError, match="already exists"),
         _io.new_file(path) as temporary,
     ):
         temporary.write_text("mine")
@@ -117,11 +117,11 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, overwrite):
     wrong = {
         ".": "is a folder: name a file",
         "nowhere/b.txt": r"the folder .*nowhere of b\.txt does not exist",
-        "loop": "leads to itself" if overwrite else "exists already",
-        "pipe": "a pipe or a device" if overwrite else "exists already",
+        "loop": "leads to itself" if overwrite else "already exists",
+        "pipe": "a pipe or a device" if overwrite else "already exists",
     }
     if not overwrite:
-        wrong["a.txt"] = r"a\.txt exists already, and is left"
+        wrong["a.txt"] = r"a\.txt already exists, and is left"
     for name, message in wrong.items():
         with pytest.raises(OSError, match=message):
             _io.check_free(tmp_path / name, overwrite=overwrite)

@@ -84,7 +84,7 @@ def test_a_field_that_is_not_there():
     fields = Fields({})
     assert fields.optional("rows") is None
     for read in (fields.value, fields.whole, fields.text, fields.fields):
-        with pytest.raises(ValueError, match="^rows must be there, got nothing"):
+        with pytest.raises(ValueError, match="^rows must be given, but is missing"):
             read("rows")
 
 

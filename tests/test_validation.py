@@ -93,7 +93,7 @@ def test_the_positive_label_can_be_chosen():
 @pytest.mark.parametrize(
     ("y", "pos_label", "message"),
     [
-        ([0, 1, 2], None, r"two labels between them, got 3: \[0, 1, 2\]"),
+        ([0, 1, 2], None, r"together hold two labels, got 3: \[0, 1, 2\]"),
         ([0, 1], 7, r"pos_label must be one of \[0, 1\], got 7"),
         (["b"], None, r"pos_label must be given when .* one label only, got \['b'\]"),
         ([5], None, "pos_label must be given when"),

@@ -481,7 +481,7 @@ class ColumnCounts:
         self._check_fits(other)
         counts = self.counts - other.counts
         if (counts < 0).any():
-            raise ValueError("cannot take away rows that were never added.")
+            raise ValueError("cannot subtract rows that were never added.")
         unseen = {}
         for column, names in self.unseen.items():
             left = _subtract_names(names, other.unseen.get(column, {}))

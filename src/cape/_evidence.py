@@ -109,7 +109,7 @@ class GroupEvidence:
     def __sub__(self, other: GroupEvidence) -> GroupEvidence:
         left = self._combined(other, operator.sub, _subtract_labelled)
         if isinstance(left.tally, np.ndarray) and (left.tally < 0).any():
-            raise ValueError("cannot take away rows that were never added.")
+            raise ValueError("cannot subtract rows that were never added.")
         return left
 
     def __eq__(self, other: object) -> bool:
@@ -199,7 +199,7 @@ def _subtract_labelled(
     left = dict(labelled)
     for probability, rows in gone.items():
         if probability not in left:
-            raise ValueError("cannot take away labels that were never added.")
+            raise ValueError("cannot subtract labels that were never added.")
         left[probability] = left[probability] - rows
         # No labelled rows are as if they had never been added.
         if left[probability].size == 0:
@@ -358,7 +358,7 @@ class Evidence(InNotebook):
         for group, part in other.groups.items():
             if group not in groups:
                 raise ValueError(
-                    f"cannot take away rows of group {group_name(group)!r}: "
+                    f"cannot subtract rows of group {group_name(group)!r}: "
                     "there are none."
                 )
             groups[group] = groups[group] - part

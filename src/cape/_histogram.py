@@ -363,7 +363,7 @@ class ScoreHistogram:
         sums = self.sums - other.sums
         smallest = min(counts.min(), sums.min())
         if smallest < 0:
-            raise ValueError("cannot take away rows that were never added.")
+            raise ValueError("cannot subtract rows that were never added.")
         return replace(self, counts=counts, sums=sums)
 
     def __eq__(self, other: object) -> bool:

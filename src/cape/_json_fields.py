@@ -51,12 +51,12 @@ class Fields:
         """Raise if there is a field of another name."""
         for name in self:
             if name not in names:
-                raise ValueError(f"{self._where(name)} must not be there.")
+                raise ValueError(f"{self._where(name)} is not a known field.")
 
     def value(self, name: str) -> Any:
         """Return a field of any type."""
         if name not in self._content:
-            raise ValueError(f"{self._where(name)} must be there, got nothing.")
+            raise ValueError(f"{self._where(name)} must be given, but is missing.")
         return self._content[name]
 
     def optional(self, name: str) -> Any:

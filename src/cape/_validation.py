@@ -554,7 +554,7 @@ def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:
     listed = labels[:5].tolist()
     if len(labels) > 2:
         raise ValueError(
-            "y_true and y_pred must hold two labels between them, "
+            "y_true and y_pred must together hold two labels, "
             f"got {len(labels)}: {listed}."
         )
     if pos_label is not None:

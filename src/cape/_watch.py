@@ -117,7 +117,8 @@ class Watch(InNotebook):
         self.questions = [Question.parse(text) for text in questions]
         if not self.questions or len(set(self.questions)) < len(self.questions):
             raise ValueError(
-                f"questions must be one or more, none twice, got {list(questions)!r}."
+                "questions must be at least one, each only once, got "
+                f"{list(questions)!r}."
             )
         if adaptation is not None:
             check_same_model(clf, "adaptation", adaptation, Adaptation)
@@ -223,7 +224,7 @@ class Watch(InNotebook):
                 labelled[group] = part.labelled[PLAIN]
             elif part.labelled and asked:
                 raise ValueError(
-                    "evidence must have labels of rows that were drawn plainly, "
+                    "evidence must have labels of rows drawn with equal probability, "
                     "got rows with an inclusion_probability."
                 )
         return labelled

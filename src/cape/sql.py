@@ -427,7 +427,7 @@ def _translate(text: str, table: str, dialect: str) -> str:
         read = sqlglot.parse(f"SELECT * FROM {table}", read=dialect)
     except (sqlglot.ParseError, sqlglot.TokenError, ValueError) as error:
         raise ValueError(
-            f"table must be what stands after FROM, and dialect one of sqlglot, got "
+            f"table must be what follows FROM, and dialect one of sqlglot's, got "
             f"table={table!r}, dialect={dialect!r}: {error}"
         ) from None
     rows: Any = read[0]

@@ -225,7 +225,7 @@ def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
     printed, written = json.loads(out), json.loads(report.read_text())
     assert printed["pairs"] == written["observed"]["cape"]["pairs"]
     assert printed["made"] == written["made"]
-    refused(*base, "--report", report, says=[f"{report} exists already", "--force"])
+    refused(*base, "--report", report, says=[f"{report} already exists", "--force"])
     code, out, _ = cape(*base, "--report", report, "--level", 0.5, "--force")
     assert code == 0
     assert json.loads(report.read_text())["level"] == 0.5
@@ -242,7 +242,7 @@ def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
     ("options", "says"),
     [
         (["--prediction", "y_hat"], ["no column 'y_hat'", "did you mean 'yhat'?"]),
-        (["--label", "race"], ["two values between them, got 4: '0', '1'"]),
+        (["--label", "race"], ["two values, got 4: '0', '1'"]),
         (["--group", "sexe"], ["did you mean 'sex'?"]),
         (["--group", "gap"], ["7 of 240 rows have no value in 'gap'"]),
         (["--positive", "2"], ["the positive label must be '0' or '1', got '2'"]),
@@ -286,8 +286,8 @@ def test_groups_can_be_listed_in_one_option(cape, base, scored):
     [
         ("age", "--bins must be COLUMN=NUMBERS, such as Age=18,30,50,65, got 'age'"),
         ("age=young", "such as Age=18,30,50,65, got 'young'"),
-        ("age=30,20", "--bins must be numbers that ascend, got 30, 20 for 'age'"),
-        ("sex=30", "--bins must be for group columns ('age'), got 'sex'"),
+        ("age=30,20", "--bins must be ascending numbers, got 30, 20 for 'age'"),
+        ("sex=30", "--bins must be given for group columns ('age'), got 'sex'"),
     ],
 )
 def test_bins_that_are_wrong(refused, base, scored, bins, says):

@@ -140,7 +140,7 @@ def test_a_report_is_written_though_a_condition_is_met(
         "jan.csv",
         "mar.csv",
     ]
-    refused(*base, says=[f"{report} exists already", "--force"])
+    refused(*base, says=[f"{report} already exists", "--force"])
     code, out, _ = cape(*base, "--force", "--level", 0.5, "--json")
     printed = json.loads(out)
     assert code == 0

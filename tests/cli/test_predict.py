@@ -241,7 +241,7 @@ def test_force_replaces_predictions_and_report(cape, refused, base, tmp_path):
     out, report = tmp_path / "p.csv", tmp_path / "r.json"
     files = ("--out", out, "--report", report)
     out.write_text("mine")
-    refused(*base, *files, says=[f"{out} exists already", "--force"])
+    refused(*base, *files, says=[f"{out} already exists", "--force"])
     report.write_text("mine")
     code, printed, _ = cape(*base, *files, "--force", "--json")
     printed = json.loads(printed)

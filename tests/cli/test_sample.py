@@ -145,7 +145,7 @@ def test_a_sheet_of_another_file_is_refused_and_nothing_is_written(
     files = ("--out", tmp_path / "p.csv", "--report", tmp_path / "r.html")
     checked = ("--checked", sheet)
     other = people_folder / "train.csv"
-    says = ["line 2", "is not that of a row of this file"]
+    says = ["line 2", "does not belong to a row of this file"]
     refused("predict", base[0], other, *checked, *files, says=says)
     sheet.write_text(sheet.read_text().replace(",1\n", ",perhaps\n", 1))
     refused("predict", *base, *checked, says=["line ", "'perhaps'"])

@@ -172,7 +172,7 @@ def test_a_table_is_named_or_asked_for_and_the_query_is_one(
     refused("predict", "m.cape", says=["FILE is missing", "--sql"])
     refused("predict", "m.cape", "data.sqlite", says=["2 tables", "data.sqlite::new"])
     refused("predict", "m.cape", "new.jsonl::x", says="name it without ::x")
-    refused("predict", "m.cape", "nwe/*.csv", says="no file is called")
+    refused("predict", "m.cape", "nwe/*.csv", says="no file matches")
     refused(
         "predict", "m.cape", "--sql", "select 1; select 2", says="must be one SELECT"
     )

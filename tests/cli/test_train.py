@@ -100,7 +100,7 @@ def test_a_terminal_gets_lines_that_fit(cape, people_folder, monkeypatch):
 
 def test_the_same_seed_gives_the_same_model_and_force_replaces_it(cape, refused, base):
     fingerprints = [json.loads(cape(*base, "--seed", 3, "--json")[1])["fingerprint"]]
-    refused(*base, says=["m.cape exists already", "--force"])
+    refused(*base, says=["m.cape already exists", "--force"])
     # What --force would not mend comes first.
     refused(*base, "--group", "rase", says=["no column 'rase'"])
     for seed in (3, 4):
@@ -171,7 +171,7 @@ def test_info_and_explore_refuse_what_is_no_model_of_ours(refused, tmp_path, tra
     persist.save(clf, tmp_path / "python.cape")
     (tmp_path / "m.zip").write_bytes(b"PK\x03\x04 and no more")
     for command in (("info",), ("explore", "--out", tmp_path / "e.html")):
-        says = ["has no table", "cape.persist.load"]
+        says = ["has no columns of a table", "cape.persist.load"]
         refused(*command, tmp_path / "python.cape", says=says)
         refused(*command, tmp_path / "m.zip", says=["must be a model file", "m.zip"])
         refused(*command, tmp_path / "none.cape", says="there is no file")
@@ -189,7 +189,7 @@ def test_explore_writes_a_page_or_its_numbers(
     assert out.replace("\n", "") == f"page: {tmp_path / 'e.json'}"
     groups = content["explorer"]["groups"]
     assert [group["name"] for group in groups] == clf.groups_
-    refused(*base, tmp_path / "e.json", says=["e.json exists already", "--force"])
+    refused(*base, tmp_path / "e.json", says=["e.json already exists", "--force"])
     refused(*base, tmp_path / "e.txt", says="must end in .html or .json, got 'e.txt'")
     (tmp_path / "e.html").write_text("mine")
     assert cape(*base, tmp_path / "e.html", "--force")[0] == 0

@@ -97,7 +97,7 @@ def test_a_damaged_file_in_the_folder_is_told_and_left_alone(tmp_path, network):
 def test_without_pooch_the_error_says_so(tmp_path, hide_package):
 
     hide_package("pooch")
-    with pytest.raises(OSError, match=r"needs pooch \(install cape-fair\[app\]\)"):
+    with pytest.raises(OSError, match=r"needs pooch: pip install"):
         _files.get_file(FILE, tmp_path)
 
 

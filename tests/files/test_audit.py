@@ -125,12 +125,12 @@ def test_zero_or_one_alone_needs_not(count, frame, label, cell):
         ({}, {"label": "Y"}, r"no column 'Y'; did you mean 'y'\?"),
         ({}, {"prediction": "pp"}, r"no column 'pp'; its columns are 'y', 'p', 'g'"),
         ({}, {"group": ["gg"]}, r"no column 'gg'; its columns are"),
-        ({}, {"group": ["g", "g"]}, r"a column can be a group once, got 'g', 'g'"),
+        ({}, {"group": ["g", "g"]}, r"a column can be a group only once, got 'g', 'g'"),
         ({}, {"positive": "x"}, r"the positive label must be '0' or '1', got 'x'"),
         (
             {"p": ["0", "1", "maybe"] * 100},
             {},
-            r"'y' and 'p' must hold two values between them, got 3: '0', '1', 'maybe'",
+            r"'y' and 'p' must together hold two values, got 3: '0', '1', 'maybe'",
         ),
         (
             {"p": range(300)},
@@ -212,7 +212,7 @@ def test_some_values_are_set_against_the_rest(count, notes):
     inverse, *_ = count(named, positive=["Pass", "Distinction"])
     assert inverse["everyone"].tp == found.fn
     words = frame.assign(p=np.where(frame["p"].isin(["Pass", "Distinction"]), 1, 0))
-    with pytest.raises(ValueError, match="between them, got 4.*--map"):
+    with pytest.raises(ValueError, match="two values, got 4.*--map"):
         count(words, positive=["Pass", "Distinction"])
     mapping = {"1": "Pass", "0": "Fail"}
     translated = count(words, positive=["Pass", "Distinction"], mapping=mapping)

@@ -196,7 +196,7 @@ def test_a_file_that_changes_between_the_passes(tmp_path, people_model, new, ord
     def change_it(stage, rows):
         new.iloc[order].to_csv(path, index=False)
 
-    with pytest.raises(ValueError, match=r"new\.csv has changed while it was read"):
+    with pytest.raises(ValueError, match=r"new\.csv changed while it was being read"):
         predict_file(people_model, path, tmp_path / "out.csv", on_rows=change_it)
     assert [file.name for file in tmp_path.iterdir()] == ["new.csv"]
 

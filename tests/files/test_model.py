@@ -33,7 +33,7 @@ def test_a_file_that_is_no_model_is_refused(people_folder, tmp_path):
 
 def test_a_model_that_python_saved_has_no_columns(tmp_path, people_model):
     persist.save(people_model.clf, tmp_path / "m.cape")
-    with pytest.raises(ValueError, match=r"has no table"):
+    with pytest.raises(ValueError, match=r"has no columns of a table"):
         load_model(tmp_path / "m.cape")
 
 
@@ -71,5 +71,5 @@ def test_a_file_that_is_replaced_while_it_is_read_is_noticed(
     header = persist.read_header(people_folder / "m.cape")
     other = {**header, "fingerprint": "f" * 64}
     monkeypatch.setattr(persist, "read_header", lambda path, key: other)
-    with pytest.raises(ValueError, match="replaced while it was read"):
+    with pytest.raises(ValueError, match="replaced while it was being read"):
         load_model(people_folder / "m.cape")

@@ -207,7 +207,7 @@ def test_keys_of_another_file_are_refused(sampled, truth, people_model, tmp_path
     filled(sampled, truth).to_csv(tmp_path / "back.csv", index=False)
     changed = tmp_path / "changed.csv"
     truth.assign(age=truth["age"].where(truth.index > 0, 99)).to_csv(changed)
-    with pytest.raises(ValueError, match="line 2: .* is not that of a row of this"):
+    with pytest.raises(ValueError, match="line 2: .* does not belong to a row of this"):
         predict_file(people_model, changed, checked=tmp_path / "back.csv")
 
 

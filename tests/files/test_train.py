@@ -162,7 +162,7 @@ def test_which_label_is_positive_and_of_which_kind(
         ({}, {"group": ["zz"]}, r"has no column 'zz'"),
         ({}, {"drop": ["nothing"]}, r"has no column 'nothing'"),
         ({}, {"group": ["y"]}, r"'y' cannot be both the label and a group"),
-        ({}, {"group": ["z", "z"]}, r"a column can be a group once, got 'z', 'z'"),
+        ({}, {"group": ["z", "z"]}, r"a column can be a group only once, got 'z', 'z'"),
         ({}, {"drop": ["z"]}, r"'z' is the label or a group.*cannot be dropped"),
         ({}, {"drop": ["x", "u"]}, r"no column left to learn from"),
         ({"y": [0, 1, 2, 1] * 50}, {}, r"'y' must hold two values, got 3: '1' \(100"),

@@ -137,7 +137,7 @@ def test_one_label_only():
         ),
         (
             {"y_true": [0, 1, 2, 1]},
-            r"y_true and y_pred must hold two labels between them, got 3: \[0, 1, 2\]",
+            r"y_true and y_pred must together hold two labels, got 3: \[0, 1, 2\]",
         ),
         ({"pos_label": 7}, r"pos_label must be one of \[0, 1\], got 7"),
         ({"y_true": [], "y_pred": []}, "y_true must have at least one row, got 0"),

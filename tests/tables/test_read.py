@@ -254,7 +254,7 @@ def damaged(start, length):
 def test_a_damaged_gzip_file_is_named(write, content):
     path = write(content)
     for verbatim in (False, True):
-        with pytest.raises(TableError, match=r"t\.csv is not a whole gzip file"):
+        with pytest.raises(TableError, match=r"t\.csv is not a complete gzip file"):
             read(path, verbatim=verbatim)
 
 

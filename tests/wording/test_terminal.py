@@ -229,7 +229,7 @@ def test_parameters_become_options(of_the_library, of_the_command):
         "s.csv, line 3: rows must come from one call of cape sample",
         "t.csv has no column 'min_group_size'; did you mean 'min_group'?",
         "there is no file data/min_group_size.csv.",
-        "unknown_groups.csv exists already.",
+        "unknown_groups.csv already exists.",
         "a level of a column",
     ],
 )

@@ -245,8 +245,8 @@ def tabular(learner: Any, columns: list[str]) -> Any:
     except ImportError as error:
         listed = ", ".join(map(repr, columns[:_MOST_NAMES]))
         raise ImportError(
-            f"X has columns that need encoding ({listed}), which skrub does: install "
-            "cape-fair[app], or give an estimator that takes X as it is."
+            f"X has columns that need encoding ({listed}), which needs skrub: install "
+            "cape-fair[app], or pass an estimator that takes X unchanged."
         ) from error
     return tabular_pipeline(learner)
 

@@ -194,9 +194,9 @@ class Scores(ClassifierMixin, BaseEstimator):
         error = ((len(is_positive) + 1) / (12 * n_positive * n_negative)) ** 0.5
         if auc < 0.5 - _CLEARLY * error:
             raise ValueError(
-                f"score column {self.score!r} must be higher where a positive is more "
-                f"likely, got an AUC of {auc:.2f}. Reverse it (1 - score), or say "
-                "which label is the positive one."
+                f"score column {self.score!r} must be higher for rows that are more "
+                f"likely positive, got an AUC of {auc:.2f}. Reverse it (1 - score), or "
+                "say which label is positive."
             )
 
     def _values(self, decisions: np.ndarray, classes: list[Any]) -> tuple[Any, Any]:

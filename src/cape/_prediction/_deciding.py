@@ -93,13 +93,13 @@ def find_evidence(
         return Evidence(clf.fingerprint_, counted)
     if sensitive_features is not None:
         raise ValueError(
-            "sensitive_features must be None when evidence is given, which has its "
-            "groups."
+            "sensitive_features must be None when evidence is given: evidence has its "
+            "own groups."
         )
     if y is not None or inclusion_probability is not None:
         raise ValueError(
-            "y and inclusion_probability must be None when evidence is given, which "
-            "has its labels."
+            "y and inclusion_probability must be None when evidence is given: evidence "
+            "has its own labels."
         )
     check_same_model(clf, "evidence", evidence, Evidence)
     for group, part in evidence.groups.items():
@@ -364,7 +364,7 @@ def check_same_model(clf: Any, name: str, thing: Any, kind: type[Any]) -> None:
     if thing.fingerprint != clf.fingerprint_:
         raise ValueError(
             f"{name} must come from this model (fingerprint {clf.fingerprint_[:12]}), "
-            f"got one made by another ({thing.fingerprint[:12]})."
+            f"got one from another model ({thing.fingerprint[:12]})."
         )
 
 
@@ -381,7 +381,7 @@ def refuse_row_keepers(clf: Any, caller: str) -> None:
     for model in clf.models_.values():
         if model.quantifier.keeps_rows:
             raise TypeError(
-                f"quantifier must be one that counts for {caller}, got "
+                f"quantifier must work on counts for {caller}, got "
                 f"{model.quantifier!r}, which keeps every row."
             )
 

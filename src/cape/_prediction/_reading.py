@@ -118,8 +118,8 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
     has_groups = sensitive_features is not None or clf.group_columns is not None
     if clf.grouped_ and not has_groups:
         raise ValueError(
-            "sensitive_features must be given: the model was fitted with groups, "
-            "got None."
+            "sensitive_features must be given, because the model was fitted with "
+            "groups; got None."
         )
     if has_groups and not clf.grouped_:
         raise ValueError(
@@ -234,7 +234,7 @@ def known_labels(
     """
     if y is None:
         if inclusion_probability is not None:
-            raise ValueError("inclusion_probability needs labels: y must be given.")
+            raise ValueError("inclusion_probability needs labels: pass y, too.")
         return None
     labels = _as_objects(y)
     check_same_length(X=np.empty(n_rows), y=labels)

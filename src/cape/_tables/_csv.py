@@ -264,7 +264,7 @@ def _explaining(path: Path, dialect: Dialect) -> Iterator[None]:
 
 def _not_gzip(path: Path, error: Exception) -> TableError:
     """The error for a gzip file that is damaged or cut."""
-    return TableError(f"{path} is not a whole gzip file: {error}.")
+    return TableError(f"{path} is not a complete gzip file: {error}.")
 
 
 def _first_rows(path: Path, dialect: Dialect, n: int) -> list[list[str]]:
@@ -327,7 +327,7 @@ def _separator(path: Path, dialect: Dialect) -> str:
         called = " or ".join(_SEPARATORS[separator] for separator in candidates)
         raise TableError(
             f"{path} has one column called {shortened(name)}: it seems to be separated "
-            f"by {called}. Say so with separator {candidates[0]!r} (--separator)."
+            f"by {called}. If so, pass separator {candidates[0]!r} (--separator)."
         )
     return dialect.separator
 

@@ -87,7 +87,7 @@ def _open(source: Source, dialect: Dialect) -> Table:
     if kind == "duckdb":
         return open_duckdb(path, file, inner)
     if inner is not None:
-        raise TableError(f"{file} is one table: name it without ::{inner}.")
+        raise TableError(f"{file} has only one table: name it without ::{inner}.")
     if kind == "csv":
         return CsvTable(file, dialect)
     if kind == "json":
@@ -116,9 +116,9 @@ class PartsTable(Table):
         for table in tables:
             if first.isdisjoint(table.names):
                 raise TableError(
-                    f"{table.path} has no column that {tables[0].path} has: if one is "
-                    "no part of the table, move it, or name the others with a pattern "
-                    "such as 'march/*.csv'."
+                    f"{table.path} has no column in common with {tables[0].path}. If "
+                    "one of them does not belong to the table, move it, or name the "
+                    "others with a pattern such as 'march/*.csv'."
                 )
         self._tables = tables
         folders = [_folder_values(file, path) for file in files]

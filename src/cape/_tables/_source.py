@@ -87,8 +87,8 @@ class Dialect:
         one_character = len(self.separator) == 1 and self.separator.isascii()
         if not one_character or self.separator in '"\r\n':
             raise TableError(
-                f"separator must be one character, got {self.separator!r}: "
-                "say , or ; or a tab."
+                "separator must be one character, such as ',', ';' or a tab, got "
+                f"{self.separator!r}."
             )
         # Python is asked and not a list: encodings have many names.
         try:
@@ -186,8 +186,8 @@ def files_of_query(query: Query) -> dict[str, list[Path]]:
         resolve(file)[0] != [file] or table_format(file) != "duckdb"
     ):
         raise TableError(
-            f"{file} is not a DuckDB database: name it in the query, after FROM and "
-            "in quotes, and not beside it."
+            f"{file} is not a DuckDB database: name it in the query, in quotes after "
+            "FROM, instead of as FILE."
         )
     from cape._tables._sql import tables_in_quotes
 
@@ -224,7 +224,7 @@ def resolve(path: Path) -> tuple[list[Path], str | None]:
         files = sorted(file for file in found if file.is_file())
         if files:
             return files, None
-        raise FileNotFoundError(f"no file is called {path}.")
+        raise FileNotFoundError(f"no file matches {path}.")
     raise FileNotFoundError(f"there is no file {path}.")
 
 
@@ -268,7 +268,7 @@ def table_format(path: Path) -> str:
         raise TableError(f"{path} is empty.")
     if start.startswith(b"FEA1"):
         raise TableError(
-            f"{path} is a Feather 1 file, which is no longer read: save it again "
+            f"{path} is a Feather 1 file, which cape does not read: save it again "
             "as version 2."
         )
     if _COMPRESSED.match(start):

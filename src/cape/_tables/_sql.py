@@ -117,7 +117,7 @@ def run_query(query: Query, tables: dict[str, Table]) -> ArrowTable:
                     sink.write_table(part.combine_chunks())
         except duckdb.PermissionException as error:
             raise TableError(
-                f"{query} may read only files that stand in quotes after FROM or JOIN: "
+                f"{query} may read only files in quotes after FROM or JOIN: "
                 f"{_first_lines(error)}"
             ) from error
         except duckdb.Error as error:

@@ -154,7 +154,7 @@ class Table(ABC):
     def check_unchanged(self) -> None:
         """Raise if the files are no longer those that were opened."""
         if _versions(self._files) != self._versions:
-            raise TableError(f"{self.path} has changed while it was read.")
+            raise TableError(f"{self.path} changed while it was being read.")
 
     def dialect_to_write(self) -> Dialect:
         """Return how to write a CSV that shall be like this table."""

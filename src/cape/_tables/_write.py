@@ -198,7 +198,7 @@ def _suffix(path: Path) -> str:
         if name.endswith(suffix):
             return suffix
     raise TableError(
-        f"{path} must end in one of {', '.join(_SUFFIXES)}, which tells the format."
+        f"{path} must end in one of {', '.join(_SUFFIXES)}, which sets the format."
     )
 
 

@@ -207,7 +207,8 @@ def audit(
     if bias_table.is_asked_for():
         if mapping or missing_groups or bins or threshold is not None:
             raise ValueError(
-                "--table takes none of --map, --threshold, --bins and --missing-groups."
+                "--table cannot be combined with --map, --threshold, --bins or "
+                "--missing-groups."
             )
         words = {"title": title, "author": author, "note": note}
         group = options.group_columns(source, csv.dialect(), group)

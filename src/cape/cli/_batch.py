@@ -165,7 +165,7 @@ def evidence(
         option for several columns, in the order of training.
     """
     if not sql:
-        raise ValueError("--sql must be given: a statement is what is printed.")
+        raise ValueError("--sql must be given: cape evidence prints only SQL.")
     check_files([model], overwrite=False)
     from cape.sql import query
 

@@ -73,7 +73,7 @@ def watch(
     source = batch.source(file, needed=acknowledge is None)
     output.check([model] if source is None else [model, source])
     if reference is not None and acknowledge is None:
-        raise ValueError("--reference needs --acknowledge, got nothing.")
+        raise ValueError("--reference must be given together with --acknowledge.")
     from cape._tracks import Question
     from cape.files._watch import look_at_file, metrics_text, open_watch
     from cape.report._model import file_provenance

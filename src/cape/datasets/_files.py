@@ -109,7 +109,9 @@ def _fetch(url: str, path: Path) -> None:
     try:
         import pooch
     except ImportError as error:
-        raise ImportError("downloading needs pooch (install cape-fair[app])") from error
+        raise ImportError(
+            'downloading needs pooch: pip install "cape-fair[app]"'
+        ) from error
     # pooch's own cache is not used: its files would not be where a user puts them by
     # hand.
     pooch.HTTPDownloader(timeout=60)(url, str(path), None)

@@ -187,7 +187,7 @@ def find_frontiers(
         check_choice("criteria", criterion, tuple(CRITERIA))
     check_number("n_points", n_points, low=2)
     if not adaptation.groups:
-        raise ValueError("evidence must have rows, got a batch without any.")
+        raise ValueError("evidence must have rows, got an empty batch.")
     by_rule = _choose_by_rules(draws, costs)
     own = {group: chosen.classifier for group, chosen in adaptation.groups.items()}
     found = {}

@@ -172,8 +172,8 @@ def suspicious_columns(
     X = pickable(X)
     if sparse.issparse(X):
         raise ValueError(
-            "X must be a data frame or an array, got a sparse matrix, whose columns "
-            "are not looked at one by one."
+            "X must be a data frame or an array, got a sparse matrix: convert it "
+            "first, for example with X.toarray()."
         )
     if not hasattr(X, "columns") and X.ndim != 2:
         raise ValueError(

@@ -229,7 +229,7 @@ def _two_labels(
     # Any third value would silently count as negative.
     if len(labels) > 2:
         raise TableError(
-            f"{where} must hold two values between them, got {len(labels)}: "
+            f"{where} must together hold two values, got {len(labels)}: "
             f"{quoted(labels, 5)}.{_how_to_read(cells)}"
         )
     if len(labels) == 2:
@@ -436,7 +436,9 @@ def _selected(
     missing = [value for value in named if value not in labels]
     # Of one value it may be that nobody is selected.
     if missing and len(labels) > 1:
-        raise TableError(f"{where} never is {missing[0]!r}, but {quoted(labels, 5)}.")
+        raise TableError(
+            f"{where} has no value {missing[0]!r}; its values are {quoted(labels, 5)}."
+        )
     if named:
         return named
     if len(labels) == 2:

@@ -165,7 +165,7 @@ def predict_file(
     sheet = None
     settings: dict[str, Any] = {"level": level, "rule": rule, "drift": drift}
     if blank_means is not None and checked is None:
-        raise ValueError("blank_means (--blank-means) needs checked, got None.")
+        raise ValueError("blank_means (--blank-means) needs checked (--checked).")
     if counts:
         for name, given in {"out": out, "checked": checked}.items():
             if given is not None:
@@ -261,7 +261,7 @@ def _second_pass(
         if scan.total:
             frame = frame.iloc[: len(records)]
         if len(records) != len(frame):
-            raise TableError(f"{table.path} has changed while it was read.")
+            raise TableError(f"{table.path} changed while it was being read.")
         yield frame, records
 
 

@@ -362,11 +362,11 @@ def check_named_once(group: Sequence[str]) -> None:
     --------
     >>> check_named_once(["sex", "sex"])
     Traceback (most recent call last):
-    cape._tables._source.TableError: a column can be a group once, got 'sex', 'sex'.
+    cape._tables._source.TableError: a column can be a group only once, got 'sex', ...
     """
     if len(set(group)) < len(group):
         listed = quoted(list(group), len(group))
-        raise TableError(f"a column can be a group once, got {listed}.")
+        raise TableError(f"a column can be a group only once, got {listed}.")
 
 
 def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float, ...]]:
@@ -384,14 +384,13 @@ def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float
     for name, edges in (bins or {}).items():
         if name not in group:
             raise TableError(
-                f"bins must be for group columns ({quoted(group, 5)}), got {name!r}."
+                f"bins must be given for group columns ({quoted(group, 5)}), got "
+                f"{name!r}."
             )
         checked[name] = tuple(map(float, edges))
         if not edges or list(checked[name]) != sorted(set(checked[name])):
             got = ", ".join(f"{edge:g}" for edge in edges)
-            raise TableError(
-                f"bins must be numbers that ascend, got {got} for {name!r}."
-            )
+            raise TableError(f"bins must be ascending numbers, got {got} for {name!r}.")
     return checked
 
 

@@ -153,8 +153,8 @@ def save_model(
     expected = clf.evidence(X, sensitive_features=sensitive_features)
     if clf.evidence(as_read, sensitive_features=groups) != expected:
         raise ValueError(
-            "X must be read from a file as it is: columns of numbers, text, dates and "
-            "true or false. Make a column of categories text before fit."
+            "X must have columns that a file can hold: numbers, text, dates, and true "
+            "or false. Convert categories to text before fit."
         )
     return persist.save(
         clf, path, key=key, details=details, overwrite=overwrite, trusted=trusted
@@ -166,8 +166,8 @@ def _named_groups(sensitive_features: Any) -> pd.DataFrame:
     table = pd.DataFrame(sensitive_features)
     if not all(isinstance(name, str) for name in table):
         raise ValueError(
-            "sensitive_features must be a Series or DataFrame with names, got "
-            f"{list(table)}: files have groups in columns."
+            "sensitive_features must be a Series or DataFrame with names, those of the "
+            f"group columns of files, got {list(table)}."
         )
     return table
 
@@ -266,7 +266,7 @@ def load_model(
     header, columns = _read_header(path, key)
     clf = persist.load(path, key=key)
     if clf.fingerprint_ != header["fingerprint"]:
-        raise TableError(f"{path} was replaced while it was read: try again.")
+        raise TableError(f"{path} was replaced while it was being read: try again.")
     # Files are converted as they are read.
     clf.table_ = None
     if missing_groups is not None:
@@ -329,8 +329,8 @@ def _read_header(
     # Without the columns a file could not be brought to the types of training.
     if "columns" not in header["details"]:
         raise TableError(
-            f"{path} has no table: save it in Python with cape.files.save_model, or "
-            "load it there with cape.persist.load."
+            f"{path} has no columns of a table: save the model with "
+            "cape.files.save_model in Python, or load it there with cape.persist.load."
         )
     # Anybody may have edited it.
     details = header["details"]

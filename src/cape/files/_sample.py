@@ -162,12 +162,12 @@ def sample_file(
         out, overwrite=overwrite, dialect=scan.table.dialect_to_write()
     )
     if not writing.is_text:
-        raise TableError(f"{out} must end in .csv or .tsv: a person fills it in.")
+        raise TableError(f"{out} must end in .csv or .tsv, for a person to fill in.")
     for name in (ROW, PROBABILITY, KEY):
         if name in scan.table.names:
             raise TableError(
-                f"{path} has a column {name!r} already: it seems to be a sheet of cape "
-                "sample itself."
+                f"{path} already has a column {name!r}: it seems to be a sheet from "
+                "cape sample."
             )
     keeping = _scan.KeptRows(Path(out).parent, model.clf)
     with writing as writer, notes.listening(), keeping as kept:
@@ -387,8 +387,8 @@ class SheetLabels:
         for label in self._labels:
             if label.key != label.draw.key(label.row, file_hash, clf.fingerprint_):
                 raise TableError(
-                    f"{self._path}, line {label.line}: the {KEY} {label.key!r} is not "
-                    "that of a row of this file drawn with this model."
+                    f"{self._path}, line {label.line}: the {KEY} {label.key!r} does "
+                    "not belong to a row of this file drawn with this model."
                 )
         drawn, strata = _draw_rows(clf, evidence, kept, self._labels[0].draw)
         places = {row: place for place, row in enumerate(drawn.rows.tolist())}

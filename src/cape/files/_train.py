@@ -212,11 +212,11 @@ def train_file(
     model_columns = [name for name in (score, decision) if name is not None]
     if decision is not None and score is None:
         raise ValueError(
-            "score must be given with decision: the column with the scores."
+            "score must be given with decision: pass the column with the scores."
         )
     if score is not None and learner != "auto":
         raise ValueError(
-            f"learner must be left out with score, since nothing is trained, got "
+            f"learner must not be given with score, since nothing is trained, got "
             f"{learner!r}."
         )
     estimator = None if learner == "auto" else make_learner(learner)

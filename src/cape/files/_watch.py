@@ -57,9 +57,9 @@ def open_watch(
         given = [Question.parse(text) for text in questions]
         if set(given) != set(watch.questions):
             raise ValueError(
-                "--ask must be what the first look was asked "
+                "--ask must be the questions of the first look "
                 f"({', '.join(map(str, watch.questions))}), got "
-                f"{', '.join(questions)}. Begin a new --state to ask anything else."
+                f"{', '.join(questions)}. For other questions, begin a new --state."
             )
     return watch
 

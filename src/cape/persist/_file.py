@@ -275,7 +275,7 @@ def _unfold(content: bytes, n_bytes: int, only: str | None = None) -> dict[str, 
         infos = archive.infolist()
         claimed = sum(info.file_size for info in infos)
         if claimed > max(_ALWAYS_ALLOWED, _MOST_RATIO * n_bytes):
-            raise ValueError(f"it unfolds to {claimed:,} bytes, too many for its size")
+            raise ValueError(f"it unpacks to {claimed:,} bytes, too many for its size")
         if len({info.filename for info in infos}) < len(infos):
             raise ValueError("a part occurs twice")
         for info in infos:

@@ -166,7 +166,7 @@ def load(
             f"path must hold trusted types only, got {str(path)!r} with "
             f"{', '.join(sorted(check.unknown))}. Nothing was loaded.{versions} "
             "If you know them to be harmless, name them in trusted, or in the "
-            f"environment variable {_VARIABLE} with commas between them."
+            f"environment variable {_VARIABLE}, separated by commas."
         )
     there, here = others.get("skrub", ("", ""))
     same = there.split(".")[:2] == here.split(".")[:2]

@@ -515,7 +515,7 @@ class Constrained(BoundedRule):
         bounds = self.bounds
         if not bounds:
             names = ", ".join(CRITERIA)
-            raise ValueError(f"at least one bound must be given, of {names}; got none.")
+            raise ValueError(f"at least one of {names} must be given, got none.")
         for name, bound in bounds.items():
             check_number(name, bound, low=0, high=CRITERIA[name].highest_bound)
 
