@@ -89,7 +89,7 @@ def test_numbers_in_text_are_the_same_numbers(make_notes, values):
         (DAYS, "number", r"numbers in training, here dates .* \(2 rows\)"),
         ([2019, 2020], "date", r"dates in training, here numbers such as '2019'"),
         (["soon", "later"], "date", r"here text such as 'soon' \(2 rows\)"),
-        ([2, 1], "flag", r"true or false in training, here numbers such as '2'"),
+        ([2, 1], "flag", r"true/false values in training, here numbers such as '2'"),
         (["x" * 41, "true"], "flag", r"here text such as 'x{40}' \(1 rows\)"),
     ],
 )
