@@ -388,6 +388,17 @@ def test_probabilities_are_those_in_memory(clf, new):
         np.testing.assert_array_equal(proba.compute(), expected)
 
 
+def test_truth_values_beside_missing_ones_are_labels(new):
+    """Dask makes text of them."""
+    settings = {"cv": 2, "random_state": 0}
+    clf = CapeClassifier(LogisticRegression(), **settings)
+    clf.fit(new[FEATURES], new["y"] == 1)
+    known = (new["y"] == 1).astype(object).where(np.arange(len(new)) < 300, None)
+    frame = new[FEATURES].assign(known=known)
+    expected = clf.adapt(new[FEATURES], known)
+    assert scale.adapt(clf, dd.from_pandas(frame, npartitions=2), "known") == expected
+
+
 @pytest.mark.parametrize("probability", [None, "chance"])
 def test_labels_of_some_rows_count_as_in_memory(clf, new, probability):
     is_labelled = np.random.default_rng(0).random(len(new)) < 0.2

@@ -268,9 +268,10 @@ def _encode(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     known = labels[~missing]
     encoded = np.full(len(known), _MISSING, dtype=np.int8)
     for code, label in enumerate(classes.tolist()):
-        encoded[np.fromiter((value == label for value in known), bool, len(known))] = (
-            code
-        )
+        names = (label, str(label)) if isinstance(label, bool) else (label,)
+        # Dask makes text of truth values beside missing ones.
+        is_label = [value in names for value in known]
+        encoded[np.array(is_label, dtype=bool)] = code
     if (encoded == _MISSING).any():
         unknown = known[encoded == _MISSING][0]
         raise ValueError(
