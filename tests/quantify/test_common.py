@@ -226,8 +226,10 @@ def test_an_interval_that_is_not_the_quantifiers_own_is_told(train, batch):
 
 
 def test_a_quantifier_without_that_method_says_which(random):
-    quantifier, of = fit(Quantifier(), [0.9], [0.1])
     with pytest.raises(TypeError, match=r"Quantifier must define _estimate\(batch\)"):
+        fit(Quantifier(), [0.9], [0.1])
+    quantifier, of = fit(Outside(None), [0.9], [0.1])
+    with pytest.raises(TypeError, match="Outside._estimate must return a number, got"):
         quantifier.estimate(of([0.5]))
 
 

@@ -39,6 +39,15 @@ def test_a_rule_must_choose():
         Undecided()
 
 
+def test_a_rule_returns_a_dict(fitted, batch):
+    class Lists(Rule):
+        def choose(self, groups):
+            return [0] * len(groups)
+
+    with pytest.raises(TypeError, match="Lists.choose must return a dict"):
+        fitted().adapt(batch.X, sensitive_features=batch.z, rule=Lists())
+
+
 def test_a_rule_may_look_at_all_groups_together():
     class EqualPredictedPrevalence(Rule):
         def choose(self, groups):

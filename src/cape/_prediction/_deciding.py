@@ -331,6 +331,11 @@ def _check_chosen(
     rule: Rule, situations: Mapping[Group, GroupSituation], chosen: Mapping[Group, Any]
 ) -> None:
     """Raise unless a rule, which may be the user's, picked a member of every group."""
+    if not isinstance(chosen, Mapping):
+        raise TypeError(
+            f"{type(rule).__name__}.choose must return a dict from group to the index "
+            f"of a member, got {type(chosen).__name__}."
+        )
     for group, situation in situations.items():
         n_members = len(situation.thetas)
         member = chosen.get(group)

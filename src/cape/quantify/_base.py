@@ -323,6 +323,8 @@ class Quantifier(BaseEstimator):
         ValueError
             If a histogram is empty, or the edges differ.
         """
+        if type(self)._estimate is Quantifier._estimate:
+            raise TypeError(f"{type(self).__name__} must define _estimate(batch).")
         _check_not_empty("positives", positives, "score")
         _check_not_empty("negatives", negatives, "score")
         if not np.array_equal(positives.edges, negatives.edges):
@@ -359,8 +361,15 @@ class Quantifier(BaseEstimator):
         self._check_batch(batch)
         if not self.informative_:
             return self.prevalence_
-        estimate = float(self._estimate(batch))
-        return min(max(estimate, 0.0), 1.0)
+        estimate = self._estimate(batch)
+        try:
+            # Beyond [0, 1] is the nearest end: dividing by a gap may lead there.
+            return _clipped(float(estimate))
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{type(self).__name__}._estimate must return a number, got "
+                f"{estimate!r}."
+            ) from None
 
     def estimate_each(self, scores: np.ndarray) -> np.ndarray:
         """Estimate the prevalence of many batches of a single row.
@@ -503,7 +512,7 @@ class Quantifier(BaseEstimator):
 
     def _estimate(self, batch: ScoreHistogram) -> float:
         """Estimate the prevalence. The result may lie outside [0, 1]."""
-        raise TypeError(f"{type(self).__name__} must define _estimate(batch).")
+        raise NotImplementedError
 
     def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
         """Estimate the prevalence of each distinct row once."""
