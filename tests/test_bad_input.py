@@ -243,6 +243,17 @@ def test_a_table_of_other_columns_is_refused(fitted, batch):
         clf.predict(None, sensitive_features=batch.z)
 
 
+def test_text_in_a_column_of_numbers_is_told_with_the_column(train, batch):
+    names = ["age", "income"]
+    clf = CapeClassifier(LogisticRegression(), cv=2, random_state=0)
+    clf.fit(pd.DataFrame(train.X, columns=names), train.y)
+    new = pd.DataFrame(batch.X, columns=names).astype({"income": object})
+    new.loc[3, "income"] = "none yet"
+    with pytest.raises(ValueError, match="could not convert") as caught:
+        clf.predict(new)
+    assert caught.value.__notes__ == ["X has the text 'none yet' in 'income'."]
+
+
 def test_columns_of_other_lengths_are_refused(fitted, batch):
     clf = fitted()
     message = "the same number of rows, but X has 200, sensitive_features has 3"

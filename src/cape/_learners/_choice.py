@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cape._validation import check_choice
+from cape._wording._numbers import quoted
 
 LEARNERS = ("boosting", "logistic")
 """Names that `make_learner` accepts."""
@@ -258,6 +260,21 @@ _NOT_A_NUMBER = (
     "setting an array element",
 )
 """What numpy says of text, of dates and of lists in cells."""
+
+
+def note_on_value(error: ValueError, X: Any) -> None:
+    """Add to the error of a learner which columns of a batch hold the text it names.
+
+    Parameters
+    ----------
+    error : ValueError
+        What the learner raised. numpy names a value, and not its column.
+    X : table
+    """
+    found = re.search("could not convert string to float: '(.*)'", str(error))
+    if found and hasattr(X, "items"):
+        names = [name for name, one in X.items() if (one.astype(str) == found[1]).any()]
+        error.add_note(f"X has the text {found[1]!r} in {quoted(names, _MOST_NAMES)}.")
 
 
 def note_on_text(error: TypeError | ValueError, X: Any) -> None:

@@ -13,6 +13,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from cape._histogram import HALF, ONE, round_scores
+from cape._learners._choice import note_on_value
 from cape._validation import number_of_rows, take_rows
 
 
@@ -249,8 +250,12 @@ def _score(model: Any, X: Any, positive: Any) -> np.ndarray:
         return np.empty(0, dtype=np.int64)
     # `predict` is never used: a decision and a count of decisions must not differ by
     # how a learner breaks ties at 1/2.
-    with quiet_encoders():
-        probabilities = np.asarray(model.predict_proba(X))
+    try:
+        with quiet_encoders():
+            probabilities = np.asarray(model.predict_proba(X))
+    except ValueError as error:
+        note_on_value(error, X)
+        raise
     classes = list(getattr(model, "classes_", [None, positive]))
     if probabilities.ndim != 2 or probabilities.shape[1] != len(classes):
         raise ValueError(
