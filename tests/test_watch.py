@@ -129,6 +129,7 @@ def test_what_is_no_new_look_is_refused_and_counts_nothing(clf, what):
     random = np.random.default_rng(6)
     drawn = draw(random, 300, (0.3, 0.35))
     watch = Watch(clf)
+    assert list(map(str, watch.questions)) == ["moved>0.05", "broken", "parity>0.1"]
     watch.look(evidence_of(clf, drawn), "monday")
     before = watch.to_json()
     other = fit(random)

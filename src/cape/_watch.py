@@ -32,6 +32,7 @@ from cape._validation import check_fitted_cape, check_prevalence
 from cape._wording import _watch as words
 from cape.classifier import CapeClassifier
 
+DEFAULT_QUESTIONS = ("moved>0.05", "broken", "parity>0.1")
 _FORMAT = 1
 
 _Answer = tuple[list[Group], float, int]
@@ -54,7 +55,7 @@ class Watch(InNotebook):
         Fitted. The guarantee needs one score per row, and a labelled table that the
         model was not trained on: `Scores`, ``cv="prefit"``, or one split. With folds, a
         warning says that nothing is guaranteed.
-    questions : sequence of str, default=("moved>0.05", "broken")
+    questions : sequence of str, default=("moved>0.05", "broken", "parity>0.1")
         "moved>0.05": is the share of positives of a group more than 0.05 from that of
         training? "changed": did it change, since training or between looks? "broken":
         do the scores no longer fit any share? "parity>0.1": do the shares of positive
@@ -104,7 +105,7 @@ class Watch(InNotebook):
     def __init__(
         self,
         clf: CapeClassifier,
-        questions: Sequence[str] = ("moved>0.05", "broken"),
+        questions: Sequence[str] = DEFAULT_QUESTIONS,
         *,
         alpha: float = 0.05,
         adaptation: Adaptation | None = None,

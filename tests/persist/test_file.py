@@ -128,6 +128,11 @@ def test_a_signature_of_another_file_does_not_fit(fitted, path, forge):
             persist.load(path, key=key)
 
 
+def test_a_key_that_can_be_guessed_is_told(fitted, path):
+    with pytest.warns(UserWarning, match="only 3 characters"):
+        persist.save(fitted(pool="threshold"), path, key="abc")
+
+
 @pytest.mark.parametrize("key", ["", b"", " \n"])
 def test_an_empty_key_is_refused(fitted, path, key, environ):
     with pytest.raises(ValueError, match="key must not be empty"):

@@ -9,12 +9,10 @@ from typing import Any
 
 from cape._tables import Dialect, Source
 from cape._tracks import OF_LABELS, Question
-from cape._watch import Watch
+from cape._watch import DEFAULT_QUESTIONS, Watch
 from cape.files import _scan
 from cape.files._model import TableModel
 from cape.files._notes import Notes
-
-DEFAULT_QUESTIONS = ("moved>0.05", "broken", "parity>0.1")
 
 _METRICS = (
     ("cape_share", "Share of positives since the last change."),

@@ -18,6 +18,7 @@ import io
 import json
 import math
 import os
+import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 Key = bytes | str | Path | None
 
 _SIGNED = b"cape hmac-sha256 "
+_SHORT = 8
 _HASHED = b"cape sha256 "
 _DIGITS = 64
 
@@ -156,6 +158,9 @@ def key_bytes(key: Key) -> bytes | None:
     key = key.strip()
     if not key:
         raise ValueError("key must not be empty: it signs model files.")
+    if len(key) < _SHORT:
+        text = f"key has only {len(key)} characters and can be guessed: use 16 or more."
+        warnings.warn(text, stacklevel=3)
     return key
 
 
