@@ -129,8 +129,8 @@ def test_names_that_nobody_sees_are_written_out():
 )
 def test_an_axis_of_small_shares_is_short(highest, end):
     frame = pd.DataFrame({"a": [0.0, None], "b": [highest, np.nan], "c": [1, 1]})
-    assert _plot.share_domain(frame, ["a", "b"]) == [0, end]
-    assert _plot.share_domain(frame, ["c"]) == [0, 1]
+    assert _plot.share_domain(frame[["a", "b"]]) == [0, end]
+    assert _plot.share_domain(frame["c"]) == [0, 1]
 
 
 def luminance(colour):

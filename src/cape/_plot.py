@@ -19,10 +19,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from html import escape
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cape._packages import MissingExtra, require_extra
 from cape._wording._numbers import printable
@@ -130,7 +132,7 @@ def moved(
     alt = import_altair()
     drawn, left_out = drawable(frame)
     shares = ["training", "now", "low", "high", "compared", "compared_high"]
-    domain = share_domain(drawn, list(drawn.columns.intersection(shares)))
+    domain = share_domain(drawn[drawn.columns.intersection(shares)])
     x = alt.X("now:Q", title=PICTURES["share axis"], **_scale_of_shares(alt, domain))
     base = alt.Chart(drawn).encode(y=_in_order(alt))
     layers = [_bar(base, alt.X("low:Q"), "high:Q")]
@@ -174,7 +176,7 @@ def audit(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     drawn, left_out = drawable(frame)
     shares = ["predicted", "predicted_low", "predicted_high"]
     shares += ["true", "true_low", "true_high"]
-    settings = _scale_of_shares(alt, share_domain(drawn, shares))
+    settings = _scale_of_shares(alt, share_domain(drawn[shares]))
 
     def x(name: str) -> Any:
         return alt.X(f"{name}:Q", title=PICTURES["share axis"], **settings)
@@ -212,7 +214,7 @@ def rates(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     drawn, left_out = drawable(frame)
     panels = []
     for rate, part in drawn.groupby("rate", sort=False):
-        domain = share_domain(part, ["value", "high"])
+        domain = share_domain(part[["value", "high"]])
         x = alt.X("value:Q", title=None, **_scale_of_shares(alt, domain))
         base = alt.Chart(part).encode(y=_in_order(alt))
         panel = alt.layer(_bar(base, "low:Q", "high:Q"), _dot(base, x, size=100))
@@ -298,7 +300,7 @@ def unexplained(
     y = _in_order(alt, name)
     x = alt.X(
         "effect:Q",
-        scale=alt.Scale(domain=share_domain(drawn, ["effect"])),
+        scale=alt.Scale(domain=share_domain(drawn["effect"])),
         axis=alt.Axis(format="%", tickCount=5),
         title=PICTURES["effect axis"],
     )
@@ -465,20 +467,21 @@ def drawable(
     return drawn, PICTURES["left out"].format(**words)
 
 
-def share_domain(frame: pd.DataFrame, columns: Sequence[str]) -> list[float]:
+def share_domain(shares: Any) -> list[float]:
     """Return the ends of an axis of shares: 0 and 1, or less if all shares are small.
 
     Parameters
     ----------
-    frame : DataFrame
-    columns : sequence of str
-        Columns with all that is drawn along the axis, ends of intervals among them.
+    shares : DataFrame or sequence of float
+        All that is drawn along the axis, ends of intervals among it; NaN or None where
+        there is nothing to draw.
 
     Returns
     -------
     list of two floats
     """
-    highest = frame[list(columns)].max().max()
+    numbers = np.asarray(shares, dtype=float)
+    highest = np.fmax.reduce(numbers, axis=None, initial=np.nan)
     for end in _ENDS:
         if highest <= end:
             return [0.0, end]
@@ -670,7 +673,7 @@ def watched(frame: pd.DataFrame, *, width: int = 480) -> Any:
     order = drawn["look"].unique().tolist()
     axis = alt.Axis(labelOverlap=True, labelAngle=0)
     x = alt.X("look:O", sort=order, title=None, axis=axis)
-    domain = share_domain(drawn, ["share", "high"])
+    domain = share_domain(drawn[["share", "high"]])
     base = alt.Chart(drawn).encode(x=x)
     y = alt.Y("share:Q", title=None, **_scale_of_shares(alt, domain, n_ticks=2))
     layers = [

@@ -505,11 +505,9 @@ def _refuse_scores(scores: Scores, frame: Any) -> None:
 
 def _equal(values: Any, *wanted: Any) -> np.ndarray:
     """Tell which values are one of those that are wanted, as Python compares them."""
-    missing = values.isna()
-    found = []
-    for value, is_missing in zip(values.tolist(), missing, strict=True):
-        found.append(not is_missing and value in wanted)
-    return np.array(found, dtype=bool)
+    # As objects: 1, 1.0 and True are equal, and the text "1" is not.
+    found = values.notna() & values.astype(object).isin(list(wanted))
+    return found.to_numpy(dtype=bool)
 
 
 def _groups(clf: Any, frame: Any) -> Groups:

@@ -105,7 +105,7 @@ def to_html(content: Examination | Summary) -> str:
     summary = _printable(_summary_of(content))
     kind = summary["kind"]
     # StrictUndefined: each kind of page gets the names that its template uses.
-    context: Summary = {"s": summary, "policy": _policy(kind)}
+    context: Summary = {"s": summary}
     if kind in _CONTEXTS:
         context.update(_CONTEXTS[kind](summary))
     # Many rows come with those first that matter most; the others are folded away.
@@ -144,7 +144,7 @@ def _batch_context(summary: Summary) -> Summary:
     context = {
         "rows": rows,
         "group_head": group_head,
-        "end": _end_of_axis(shares),
+        "end": share_domain(shares)[1],
         "pictures": batch_pictures(summary),
         "bounds": bounds_of(summary["rule"]),
     }
@@ -173,7 +173,7 @@ def _audit_context(summary: Summary) -> Summary:
     if len(rows) > _MOST_ROWS:
         # The largest difference that is sure comes first.
         rows.sort(key=lambda row: row["pd"]["low"] or 0, reverse=True)
-    end = _end_of_axis(shares)
+    end = share_domain(shares)[1]
     return {**context, "rows": rows, "group_head": group_head, "end": end}
 
 
@@ -203,14 +203,6 @@ _CONTEXTS: dict[str, Callable[[Summary], Summary]] = {
     "ll144": _impact_context,
     "watch": watch_context,
 }
-
-
-def _end_of_axis(shares: list[float | None]) -> float:
-    """Return the end of the axis of shares, which begins at 0."""
-    import pandas as pd
-
-    frame = pd.DataFrame({"share": [share for share in shares if share is not None]})
-    return share_domain(frame, ["share"])[1]
 
 
 def _observed_context(summary: Summary) -> Summary:
@@ -270,29 +262,9 @@ def _printable(content: Any) -> Any:
 
 
 @cache
-def _policy(kind: str) -> str:
-    """Return what the browser may do on a page: its own style and script, no network.
-
-    Whatever else gets into a page does not run.
-    """
-    style = _hash_of(_asset("page.css"))
-    names = ["explorer.js", "page.js"] if kind == "explorer" else ["page.js"]
-    allowed = " ".join(f"'{_hash_of(_asset(name))}'" for name in names)
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"style-src '{style}'",
-            f"script-src {allowed}",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
-
-
-def _hash_of(text: str) -> str:
+def _hash_of(name: str) -> str:
     """Return the hash by which a policy knows an inline style or script."""
-    digest = hashlib.sha256(text.encode()).digest()
+    digest = hashlib.sha256(_asset(name).encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
@@ -345,6 +317,7 @@ def _templates() -> Any:
         "rates": _audit,
         "results": _results,
         "asset": _asset,
+        "hash_of": _hash_of,
         "widths": WIDTHS,
         "width_heads": [f"width {width:g}" for width in WIDTHS],
     }

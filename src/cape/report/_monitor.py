@@ -174,7 +174,7 @@ def monitor_pictures(summary: Summary) -> dict[str, list[Summary]]:
     for group in sorted(summary["groups"], key=gravity):
         frames[group["group"]] = frame_over_time(group, labels)
     # One scale for all: groups are compared with each other, too.
-    domain = share_domain(pd.concat(frames.values()), ["high", "estimate", "training"])
+    domain = share_domain(pd.concat(frames.values())[["high", "estimate", "training"]])
     pictures = []
     for name, frame in frames.items():
         title = PICTURES["over time title"].format(name, len(names))
