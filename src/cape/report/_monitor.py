@@ -70,6 +70,8 @@ def monitor_summary(
     'consistent'
     """
     drifted = []
+    verdicts = []
+    columns: list[tuple[str, Summary]] = []
     entries = []
     for batch in batches:
         entries.append(
@@ -80,19 +82,26 @@ def monitor_summary(
                 "action": _action(batch),
             }
         )
-        if _word_of(batch) in _DRIFTED:
+        verdicts.append(worst_word([one["verdict"] for one in batch.groups]))
+        if verdicts[-1] in _DRIFTED:
             drifted.append(batch.name)
+        for record in batch.groups:
+            columns += [(batch.name, column) for column in record["columns"]]
+    verdict = {
+        "word": worst_word(verdicts),
+        "faults": columns_at_fault(columns, "batches"),
+    }
     title = batches[0].name
     if len(batches) > 1:
         title += f" to {batches[-1].name}"
-    columns = provenance.get("columns")
+    of_files = provenance.get("columns")
     return {
         "kind": "monitor",
         "title": title,
-        "positive": None if columns is None else positive_label(columns),
+        "positive": None if of_files is None else positive_label(of_files),
         "rows": sum(batch.rows for batch in batches),
         "level": level,
-        "verdict": _verdict(batches),
+        "verdict": verdict,
         "groups": _over_time(batches),
         "batches": entries,
         "drifted": drifted,
@@ -131,23 +140,6 @@ def _over_time(batches: Sequence[MonitoredBatch]) -> list[Summary]:
             about = {"batch": batch.name, "place": place, "worst_column": worst}
             entry["batches"].append({**about, **record, "reason": reason})
     return list(groups.values())
-
-
-def _word_of(batch: MonitoredBatch) -> str:
-    """Return the gravest verdict of the groups of a batch."""
-    return worst_word([record["verdict"] for record in batch.groups])
-
-
-def _verdict(batches: Sequence[MonitoredBatch]) -> Summary:
-    """Return the gravest verdict, and the columns at fault."""
-    columns: list[tuple[str, Summary]] = []
-    for batch in batches:
-        for record in batch.groups:
-            columns += [(batch.name, column) for column in record["columns"]]
-    return {
-        "word": worst_word([_word_of(batch) for batch in batches]),
-        "faults": columns_at_fault(columns, "batches"),
-    }
 
 
 def monitor_pictures(summary: Summary) -> dict[str, list[Summary]]:
@@ -199,13 +191,10 @@ def frame_over_time(group: Summary, labels: list[str]) -> pd.DataFrame:
         Numbers are missing where the group is not in the batch, and where there is no
         batch of a month or day.
     """
-    rows = []
-    for batch in group["batches"]:
-        row = {name: batch[name] for name in ("estimate", "low", "high", "verdict")}
-        rows.append({"batch": labels[batch["place"] - 1], **row})
-    columns = ["batch", "estimate", "low", "high", "verdict"]
-    frame = pd.DataFrame(rows, columns=columns).set_index("batch")
-    frame = frame.reindex(with_gaps(labels)).rename_axis("batch").reset_index()
+    frame = pd.DataFrame(group["batches"])
+    frame.index = [labels[place - 1] for place in frame["place"]]
+    frame = frame[["estimate", "low", "high", "verdict"]].reindex(with_gaps(labels))
+    frame = frame.rename_axis("batch").reset_index()
     return frame.assign(training=group["training_prevalence"])
 
 
