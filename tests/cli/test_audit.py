@@ -90,7 +90,7 @@ def test_the_difference_that_is_sure_comes_first_and_its_labels_beside_it(
     pd.DataFrame(rows).to_csv(tmp_path / "f.csv", index=False)
     columns = ("--label", "y", "--prediction", "p", "--group", "g")
     _, out, _ = cape("audit", tmp_path / "f.csv", *columns)
-    assert out.startswith("many: 0.310 predicted and 0.450 labeled positive; 0.140 ")
+    assert out.startswith("many: 31% predicted positive, 45% labeled positive (11")
     content = json.loads(cape("audit", tmp_path / "f.csv", *columns, "--json")[1])
     first = content["differences"][0]
     assert (first["metric"], first["group"]) == ("pd", "many")

@@ -43,7 +43,7 @@ def test_the_sentence_below_each_heading():
     said = "1 batch, 2 groups, 12,345 rows. Positive means y = 1."
     assert lede(monitor) == said
     batch = {"kind": "batch", "rule": {"name": "accuracy"}, **about}
-    said = "12,345 rows. Positive means y = 1. Aim: as few errors as possible."
+    said = "12,345 rows. Positive means y = 1. Aim: best accuracy."
     assert lede(batch) == said
     batch["rule"] = {"name": "Mine"}
     assert lede(batch).endswith("Aim: Mine.")

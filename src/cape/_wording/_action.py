@@ -23,14 +23,6 @@ ACTIONS = {
 }
 """What to do with the predictions of a group; the rows are those to label."""
 
-CELLS = {
-    "use": "use",
-    "label": "label {labels:,}",
-    "not_adapted": "hold off",
-    "do_not_use": "do not use",
-}
-"""The same in a table of the terminal."""
-
 REASONS = {
     ("do_not_use", "fault"): "fix {columns} first",
     ("do_not_use", "refuted"): "contradicted by the labels",
@@ -53,7 +45,7 @@ _SAID_ABOVE = [("do_not_use", "fault"), ("use", "consistent")]
 
 CONFIRMED = "labels agree to within 0.1"
 
-_COUNTED = {
+COUNTED = {
     "do_not_use": "not to use",
     "label": "to label",
     "not_adapted": "on hold",
@@ -168,7 +160,7 @@ def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") 
     counts = []
     for code in MARKS:
         if code in codes:
-            counts.append(f"{codes.count(code)} {_COUNTED[code]}")
+            counts.append(f"{codes.count(code)} {COUNTED[code]}")
     text = counted(len(actions), f"more {noun}", nouns and f"more {nouns}")
     text = f"{text}: {', '.join(counts)}"
     labels = sum(action["labels"] for action in actions)

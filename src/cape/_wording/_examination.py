@@ -6,6 +6,7 @@ a title, the rows of a table under their headings, and sentences below it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cape._wording._action import action_head
 from cape._wording._audit import RATE_NAMES
 from cape._wording._numbers import (
+    estimate_text,
     group_name,
     level_text,
     p_value_text,
@@ -29,16 +31,7 @@ from cape._wording._results import (
 )
 
 if TYPE_CHECKING:
-    from cape.examination import (
-        ColumnShift,
-        Examination,
-        ExpectedCriteria,
-        ExpectedPerformance,
-        Frontier,
-        LabelChecks,
-        PrevalenceMoved,
-        PriorShiftTest,
-    )
+    from cape import examination as results
     from cape.examination._needed import RowsToLabel
     from cape.examination._shift import GroupShiftTest
     from cape.examination._suspicious import SuspiciousColumns
@@ -68,7 +61,7 @@ def _in_brackets(name: str, lines: Sequence[str], head: str = "") -> str:
 # What has moved
 
 
-def moved_repr(moved: PrevalenceMoved) -> str:
+def moved_repr(moved: results.PrevalenceMoved) -> str:
     """Say which prevalences have moved."""
     if not moved.moved:
         return "PrevalenceMoved(no group moved)"
@@ -90,7 +83,7 @@ def _moved(has_moved: bool) -> str:
 NOT_SOUND = f"This test rejects too often: {REFITTED}"
 
 
-def prior_shift_repr(tests: PriorShiftTest) -> str:
+def prior_shift_repr(tests: results.PriorShiftTest) -> str:
     """Say what the tests of the scores found."""
     lines = []
     names = tests.names
@@ -107,7 +100,7 @@ def prior_shift_repr(tests: PriorShiftTest) -> str:
     return _in_brackets("PriorShiftTest", lines)
 
 
-def prior_shift_shown(tests: PriorShiftTest) -> tuple[str, Table, list[str]]:
+def prior_shift_shown(tests: results.PriorShiftTest) -> tuple[str, Table, list[str]]:
     """Show the tests of the scores."""
     rows = []
     for test in tests.groups.values():
@@ -135,7 +128,7 @@ def _verdict_of_scores(test: GroupShiftTest) -> str:
     return "consistent with a prior shift"
 
 
-def columns_repr(shift: ColumnShift) -> str:
+def columns_repr(shift: results.ColumnShift) -> str:
     """Say which columns moved, a few of each group."""
     if not shift.counted:
         return "ColumnShift(columns were not checked)"
@@ -169,14 +162,14 @@ def columns_title(n_columns: int, n_moved: int) -> str:
 # What to expect
 
 
-def expected_repr(expected: ExpectedPerformance) -> str:
+def expected_repr(expected: results.ExpectedPerformance) -> str:
     """Say which rates to expect."""
     lines = []
     names = expected.names
     for group, entry in expected.groups.items():
         rates = []
-        for name, (value, low, high) in entry.rates.items():
-            rates.append(f"{name} {value:.3f} ({low:.3f} to {high:.3f})")
+        for name, rate in entry.rates.items():
+            rates.append(f"{name} {estimate_text(rate)}")
         lines.append(f"{names[group]}: {', '.join(rates)}")
     return _in_brackets("ExpectedPerformance", lines, f"level={expected.level:g}")
 
@@ -186,7 +179,9 @@ def expected_title(level: float) -> str:
     return f"Expected rates, with {level_text(level)} intervals"
 
 
-def expected_shown(expected: ExpectedPerformance) -> tuple[str, Table, list[str]]:
+def expected_shown(
+    expected: results.ExpectedPerformance,
+) -> tuple[str, Table, list[str]]:
     """Show the rates to expect."""
     rows = []
     for entry in expected.groups.values():
@@ -200,11 +195,11 @@ def expected_shown(expected: ExpectedPerformance) -> tuple[str, Table, list[str]
     return expected_title(expected.level), rows, notes
 
 
-def criteria_repr(criteria: ExpectedCriteria) -> str:
+def criteria_repr(criteria: results.ExpectedCriteria) -> str:
     """Say what to expect of every criterion."""
     lines = []
-    for name, (value, low, high) in criteria.values.items():
-        line = f"{name} {value:.3f} ({low:.3f} to {high:.3f})"
+    for name, estimate in criteria.values.items():
+        line = f"{name} {estimate_text(estimate)}"
         if criteria.bounds.get(name) is not None:
             line = f"{line}, bound {criteria.bounds[name]:g}"
         if name in criteria.probabilities:
@@ -213,7 +208,7 @@ def criteria_repr(criteria: ExpectedCriteria) -> str:
     return _in_brackets("ExpectedCriteria", lines, f"level={criteria.level:g}")
 
 
-def frontier_repr(frontier: Frontier) -> str:
+def frontier_repr(frontier: results.Frontier) -> str:
     """Say what each rule leads to."""
     lines = []
     for point in frontier.rules:
@@ -226,12 +221,12 @@ def frontier_repr(frontier: Frontier) -> str:
     return _in_brackets("Frontier", lines, head)
 
 
-def frontier_heading(frontier: Frontier) -> str:
+def frontier_heading(frontier: results.Frontier) -> str:
     """Name a curve."""
     return f"What {frontier.criterion} costs in {frontier.value}"
 
 
-def frontier_shown(frontier: Frontier) -> tuple[str, Table, list[str]]:
+def frontier_shown(frontier: results.Frontier) -> tuple[str, Table, list[str]]:
     """Show the rules: the picture shows the curve."""
     rows = []
     for point in frontier.rules:
@@ -249,7 +244,7 @@ def frontier_shown(frontier: Frontier) -> tuple[str, Table, list[str]]:
 # Labels
 
 
-def labels_shown(checks: LabelChecks) -> tuple[str, Table, list[str]]:
+def labels_shown(checks: results.LabelChecks) -> tuple[str, Table, list[str]]:
     """Show what labels say of the estimates."""
     rows = []
     for group, check in checks.groups.items():
@@ -266,10 +261,7 @@ def labels_shown(checks: LabelChecks) -> tuple[str, Table, list[str]]:
 
 def rows_to_label_repr(drawn: RowsToLabel) -> str:
     """Count the rows that were drawn."""
-    counts: dict[str, int] = {}
-    for group in drawn.groups:
-        name = group_name(group)
-        counts[name] = counts.get(name, 0) + 1
+    counts = Counter(map(group_name, drawn.groups))
     of_groups = ", ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
     n_rows = len(drawn.inclusion_probability)
     few = ""
@@ -281,13 +273,13 @@ def rows_to_label_repr(drawn: RowsToLabel) -> str:
 # The whole
 
 
-def examination_title(examination: Examination) -> str:
+def examination_title(examination: results.Examination) -> str:
     """Name the picture of an examination."""
     level = level_text(examination.level)
     return f"Share of positives in training and now, with {level} intervals"
 
 
-def examination_shown(examination: Examination) -> tuple[str, Table, list[str]]:
+def examination_shown(examination: results.Examination) -> tuple[str, Table, list[str]]:
     """Show the most important numbers, and what labels say."""
     rows = []
     for group, adapted in examination.adaptation.groups.items():
@@ -317,7 +309,7 @@ def examination_shown(examination: Examination) -> tuple[str, Table, list[str]]:
     return title, rows, notes[:_MOST_NOTES]
 
 
-def examination_repr(examination: Examination) -> str:
+def examination_repr(examination: results.Examination) -> str:
     """Say the most important things of a batch."""
     if not examination.adaptation.groups:
         return "Examination(no rows)"
@@ -340,17 +332,16 @@ _RELIED_ON = ("use", "label")
 """Actions under which expected rates are shown: otherwise nothing is known of them."""
 
 
-def _worst_pe(expected: ExpectedPerformance) -> list[str]:
+def _worst_pe(expected: results.ExpectedPerformance) -> list[str]:
     """Name the pair of groups with the largest expected PE, if there is one."""
     worst = expected.worst_pair()
     if worst is None:
         return []
-    value, low, high = expected.between[worst]
     pair = f"{expected.names[worst[0]]} / {expected.names[worst[1]]}"
-    return [f"Largest expected PE: {value:.3f} ({low:.3f} to {high:.3f}), {pair}."]
+    return [f"Largest expected PE: {estimate_text(expected.between[worst])}, {pair}."]
 
 
-def _group_lines(examination: Examination, group: Any, name: str) -> list[str]:
+def _group_lines(examination: results.Examination, group: Any, name: str) -> list[str]:
     adapted = examination.adaptation.groups[group]
     action = examination.action.groups[group]
     rates = []
@@ -360,13 +351,12 @@ def _group_lines(examination: Examination, group: Any, name: str) -> list[str]:
             f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "
             f"accuracy {expected.accuracy.value:.3f}"
         )
-    value, low, high = adapted.estimate
     moved = _moved(examination.moved.groups[group].moved)
     worst = examination.columns.moved(group)[:_MOST_COLUMNS]
     return [
         f"{name}, {adapted.rows} rows: {action.text}",
-        f"  prevalence {share_text(adapted.training_prevalence)} -> {value:.3f} "
-        f"({low:.3f} to {high:.3f}), {moved}",
+        f"  prevalence {share_text(adapted.training_prevalence)} -> "
+        f"{estimate_text(adapted.estimate)}, {moved}",
         *_label_lines(examination.labels, group),
         f"  {examination.verdict(group).text}",
         *[f"    {column_line(one.column, one.what_happened)}" for one in worst],
@@ -375,7 +365,7 @@ def _group_lines(examination: Examination, group: Any, name: str) -> list[str]:
     ]
 
 
-def _label_lines(checks: LabelChecks | None, group: Any) -> list[str]:
+def _label_lines(checks: results.LabelChecks | None, group: Any) -> list[str]:
     if checks is None:
         return []
     check = checks.groups[group]

@@ -20,6 +20,8 @@ KINDS = {
     "text": "text",
     "date": "dates",
     "flag": "true/false values",
+    "mixed": "text and numbers",
+    "empty": "no values",
 }
 """What a column holds."""
 
@@ -33,8 +35,6 @@ _NOTES = {
     "rows it has seen may look better than those for new rows.",
     "disarmed": "{path}: {n} that spreadsheets would run as formulas got a leading "
     "apostrophe.{advice}",
-    "rule": "{text}",
-    "warning": "{text}",
     "no_label_in_sheet": "{path} has no labels, so nothing was checked.",
     "labels_not_used": "labels for {group!r} are not used: {returned} of the {drawn} "
     "rows drawn came back and {why} (p = {p_value:.2g}).{asked}",
@@ -72,21 +72,12 @@ _NOTES = {
 
 _LOOKS = {
     "date": ("dates", "Write dates as 2024-12-31 or 31.12.2024."),
-    "comma": (
-        "numbers with ','",
-        "If the comma marks decimals, pass --decimal ','.",
-    ),
-    "point": (
-        "numbers with '.'",
-        "If the period marks decimals, pass --decimal '.'.",
-    ),
+    "comma": ("numbers with ','", "If the comma marks decimals, pass --decimal ','."),
+    "point": ("numbers with '.'", "If the period marks decimals, pass --decimal '.'."),
     "thousands": ("numbers with thousands separators", "Leave the separators out."),
 }
 
-_MISSING_GROUPS = {
-    "group": "form the group '(missing)'",
-    "drop": "were left out",
-}
+_MISSING_GROUPS = {"group": "form the group '(missing)'", "drop": "were left out"}
 
 # A note for each kind: several columns of a file have the same fault.
 _SUSPICIONS = {
@@ -135,7 +126,7 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
             words["asked"] = f" {LEFT_EMPTY}"
     elif code == "looks_like":
         words["look"], words["advice"] = _LOOKS[values["look"]]
-    text = _NOTES[code].format_map(words)
+    text = _NOTES.get(code, "{text}").format_map(words)
     if values.get("file"):
         return f"{values['file']}: {text}"
     return text

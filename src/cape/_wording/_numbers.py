@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 _MOST_NAMES = 6
@@ -145,20 +145,7 @@ def joined(names: Sequence[str], noun: str = "groups") -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def percent(share: float) -> str:
-    """Write a share in percent, with more digits where it is small.
-
-    Examples
-    --------
-    >>> percent(0.5764), percent(0.0123), percent(0.00045), percent(float("nan"))
-    ('58%', '1.2%', '0.04%', 'an unknown share')
-    """
-    if math.isnan(share):
-        return "an unknown share"
-    return f"{points(share)}%"
-
-
-def share_text(share: float, digits: int = 3) -> str:
+def share_text(share: float) -> str:
     """Write a share of positives; NaN is not known.
 
     Examples
@@ -166,7 +153,19 @@ def share_text(share: float, digits: int = 3) -> str:
     >>> share_text(0.25), share_text(float("nan"))
     ('0.250', 'unknown')
     """
-    return "unknown" if math.isnan(share) else f"{share:.{digits}f}"
+    return "unknown" if math.isnan(share) else f"{share:.3f}"
+
+
+def estimate_text(estimate: Sequence[float]) -> str:
+    """Write an estimate with its interval.
+
+    Examples
+    --------
+    >>> estimate_text([0.25, 0.2, 0.3])
+    '0.250 (0.200 to 0.300)'
+    """
+    value, low, high = estimate
+    return f"{value:.3f} ({low:.3f} to {high:.3f})"
 
 
 def points(share: float) -> str:
@@ -213,6 +212,11 @@ def p_value_text(value: float | None) -> str:
         # Further digits would claim more than a large-sample test can tell.
         return "below 0.001"
     return f"{value:.3f}"
+
+
+def pairs_text(values: Mapping[str, Any]) -> str:
+    """Write names and values in one line."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def printable(text: str) -> str:

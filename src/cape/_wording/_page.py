@@ -17,11 +17,12 @@ from cape._wording._numbers import (
     counted,
     first_of,
     joined,
+    pairs_text,
     points,
     rows_text,
     shortened,
 )
-from cape._wording._results import column_line, p_text, said_by_labels
+from cape._wording._results import RULE_NAMES, column_line, p_text, said_by_labels
 
 if TYPE_CHECKING:
     from cape.examination import LabelChecks
@@ -71,19 +72,6 @@ HEADINGS = {
     "explorer": "Explorer",
 }
 """Kinds of pages."""
-
-_ASKED = {
-    "prevalence": "each group's true share",
-    "proportional_equality": "shares in proportion to the true shares",
-    "demographic_parity": "the same share in every group",
-    "equal_opportunity": "equal true positive rates",
-    "predictive_equality": "equal false positive rates",
-    "equalized_odds": "equal true and false positive rates",
-    "accuracy": "as few errors as possible",
-    "constrained": "as few errors as the bounds allow",
-    "unchanged": "decisions left as they are",
-}
-"""What each rule aims at."""
 
 COMMAND = "cape sample model.cape {file} --out to_label.csv"
 CALL = "rows_to_label(clf, X, sensitive_features=groups)"
@@ -166,7 +154,7 @@ PARTS = {
     "observed": "Observed error rates",
     "batches": "Every batch, group by group",
     "other groups": "Other groups over time",
-    "questions": "What was asked",
+    "questions": "What each alarm means",
     "looks": "Every look, group by group",
     "about": "About these tables",
     "glossary": "Glossary",
@@ -218,7 +206,7 @@ def lede(summary: Summary) -> str:
     if kind == "watch":
         return f"Look {summary['number']}, {text}"
     name = summary["rule"]["name"]
-    return f"{text} Aim: {_ASKED.get(name, name)}."
+    return f"{text} Aim: {RULE_NAMES.get(name, name)}."
 
 
 def positive_label(columns: Mapping[str, Any]) -> str:
@@ -287,21 +275,35 @@ def audit_head(audit: Summary) -> str:
     """
     if not audit["differences"]:
         return "No difference beyond chance"
-    first = audit["differences"][0]
+    return difference_text(audit["differences"][0], audit["groups"])
+
+
+def difference_text(first: Summary, findings: Sequence[Summary]) -> str:
+    """Say what differs, and by how much.
+
+    Parameters
+    ----------
+    first : mapping
+        The difference.
+    findings : sequence of mappings
+        Those of all groups.
+    """
+    range_of = interval(first["low"], first["high"]).removesuffix("%")
     if "other" in first:
         rate = RATE_NAMES[first["metric"].removesuffix("_difference")]
-        range_of = interval(first["low"], first["high"]).removesuffix("%")
         return (
             f"{rate} is {points(first['value'])} points ({range_of}) higher for "
             f"{first['group']} than for {first['other']}"
         )
     shares = {}
-    for finding in audit["groups"]:
+    for finding in findings:
         if finding["group"] == first["group"]:
-            shares[finding["metric"]] = share(finding["value"])
+            shares[finding["metric"]] = finding["value"]
+    called, true = shares["predicted_prevalence"], shares["prevalence"]
+    more = "too many" if called > true else "too few"
     return (
-        f"{first['group']}: {shares['predicted_prevalence']} predicted positive, "
-        f"{shares['prevalence']} labeled positive"
+        f"{first['group']}: {share(called)} predicted positive, {share(true)} labeled "
+        f"positive ({range_of} points {more})"
     )
 
 
@@ -343,19 +345,16 @@ def alike(actions: Sequence[Summary]) -> list[tuple[Summary, str]]:
     >>> alike(groups[:1])[0][1], alike(groups)[0][1]
     ('a', 'all groups')
     """
-    together: dict[str, tuple[Summary, list[str]]] = {}
+    together: dict[str, list[Summary]] = {}
     for action in actions:
-        joint, names = together.setdefault(
-            action["code"], ({"code": action["code"], "labels": 0}, [])
-        )
-        joint["labels"] += action["labels"]
-        names.append(action["group"])
+        together.setdefault(action["code"], []).append(action)
     pairs = []
-    for joint, names in together.values():
-        whose = names[0] if len(names) == 1 else counted(len(names), "group")
-        if len(names) == len(actions) > 1:
+    for code, same in together.items():
+        whose = same[0]["group"] if len(same) == 1 else counted(len(same), "group")
+        if len(same) == len(actions) > 1:
             whose = "all groups"
-        pairs.append((joint, whose))
+        labels = sum(action["labels"] for action in same)
+        pairs.append(({"code": code, "labels": labels}, whose))
     return pairs
 
 
@@ -381,34 +380,31 @@ def made_rows(made: Summary) -> list[tuple[str, str]]:
     list of (str, str)
     """
     # Without files nothing is said about files.
-    files = []
-    for file in made.get("files", []):
-        facts = [file["file"]]
-        if "rows" in file:
-            facts.append(rows_text(file["rows"]))
-        files.append(", ".join([*facts, f"SHA-256 {file['sha256']}"]))
+    files = [_file_text(file) for file in made.get("files", [])]
     rows = [("data", text) for text in files[:_MOST_FILES]]
     if len(files) > _MOST_FILES:
         rows.append(("data", f"and {shortened(files, _MOST_FILES, 'files')[-1]}"))
     if "training" in made:
-        training = made["training"]
-        size = rows_text(training["rows"])
-        text = f"{training['file']}, {size}, SHA-256 {training['sha256']}"
-        rows.append(("trained on", text))
+        rows.append(("trained on", _file_text(made["training"])))
     rows += _columns_used(made.get("columns", {}))
     for term in ("classifier", "learner"):
         if term in made:
             rows.append((term, made[term]))
     if "settings" in made:
-        settings = [f"{name} {value}" for name, value in made["settings"].items()]
-        rows.append(("parameters", "; ".join(settings)))
+        rows.append(("parameters", pairs_text(made["settings"])))
     if "fingerprint" in made:
         rows.append(("fingerprint", made["fingerprint"]))
-    versions = [f"{name} {version}" for name, version in made["versions"].items()]
-    rows.append(("versions", ", ".join(versions)))
+    rows.append(("versions", pairs_text(made["versions"])))
     date = made["date"].replace("T", " ").replace("+00:00", "")
     rows.append(("date", f"{date} UTC"))
     return rows
+
+
+def _file_text(file: Summary) -> str:
+    facts = [file["file"], f"SHA-256 {file['sha256']}"]
+    if "rows" in file:
+        facts.insert(1, rows_text(file["rows"]))
+    return ", ".join(facts)
 
 
 def _columns_used(columns: Summary) -> list[tuple[str, str]]:
@@ -450,7 +446,7 @@ def labels_head(labels: LabelChecks) -> str:
         names = first_of([labels.names[group] for group in labels.refuted])
         verb = "corrected" if labels.decide else "contradict"
         return f"The labels {verb} the estimates for {names}"
-    if verdicts == {None}:
+    if verdicts <= {None}:
         return "Too few labels to judge the estimates"
     gaps = _gaps(labels)
     if verdicts == {"confirmed"}:

@@ -17,11 +17,13 @@ from cape._limits import (
     USEFUL_WIDTH,
     WIDEST,
 )
+from cape._wording._notes import KINDS
 from cape._wording._numbers import (
     counted,
+    estimate_text,
     group_name,
     listed,
-    percent,
+    points,
     rows_text,
     share_text,
     shortened,
@@ -37,11 +39,10 @@ _MOST_FAULTS = 3
 
 def describe_group(adapted: GroupAdaptation) -> str:
     """Say in one line what was found of a group and chosen for it."""
-    estimate = adapted.estimate
     parts = [
         f"{adapted.rows} rows",
         f"prevalence {share_text(adapted.training_prevalence)} -> "
-        f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})",
+        f"{estimate_text(adapted.estimate)}",
     ]
     if adapted.labels.verdict is not None:
         parts.append(describe_label_free(adapted))
@@ -65,9 +66,9 @@ def what_is_called(adapted: GroupAdaptation) -> str:
 
 def from_others(adapted: GroupAdaptation) -> str:
     """Say how much of what is known comes from other groups, if it is notable."""
-    if adapted.borrowed < NOTABLY_HELD_BACK or adapted.fully_labelled:
+    if not adapted.borrowed >= NOTABLY_HELD_BACK or adapted.fully_labelled:
         return ""
-    return f" ({percent(adapted.borrowed)} of the evidence comes from other groups)"
+    return f" ({points(adapted.borrowed)}% of the evidence comes from other groups)"
 
 
 def few_labels(drawn: int, groups: int, enough: int) -> str:
@@ -80,8 +81,7 @@ def few_labels(drawn: int, groups: int, enough: int) -> str:
 
 def describe_label_free(adapted: GroupAdaptation) -> str:
     """Say in a few words what was estimated without labels."""
-    value, low, high = adapted.without_labels
-    return f"without labels {value:.3f} ({low:.3f} to {high:.3f})"
+    return f"without labels {estimate_text(adapted.without_labels)}"
 
 
 def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
@@ -152,8 +152,8 @@ def describe_verdict(adapted: GroupAdaptation) -> str:
         return f"{_BESIDES_THE_SHARE}; {by_scores_alone(adapted)}"
     if adapted.verdict == "too_little_known":
         return (
-            f"too little evidence: {estimate_name(adapted)} rests on how rows with "
-            "these scores turned out in training"
+            f"too little evidence: the {_label_free(adapted)}estimate rests on how "
+            "rows with these scores turned out in training"
         )
     if adapted.verdict == "cannot_tell":
         return f"the share of positives cannot be estimated{without_labels(adapted)}"
@@ -200,7 +200,7 @@ def verdict_text(
     without = without_labels(adapted)
     if word == "fault":
         columns = listed([f"`{name}`" for name in at_fault], _MOST_FAULTS)
-        result = f"{estimate_name(adapted)} is worthless"
+        result = f"the {_label_free(adapted)}estimate is worthless"
         if cautious:
             result = f"the share of positives cannot be estimated{without}"
         return f"{result}: something is wrong with {columns}"
@@ -246,18 +246,14 @@ def by_scores_alone(adapted: GroupAdaptation) -> str:
     return f"the scores alone suggest {adapted.quantifier_estimate.value:.3f}"
 
 
-def estimate_name(adapted: GroupAdaptation) -> str:
-    """Name the estimate that tests without labels are about."""
-    if adapted.labels.verdict is None:
-        return "the estimate"
-    return "the label-free estimate"
+def _label_free(adapted: GroupAdaptation) -> str:
+    """Tell an estimate or an interval without labels from one with them."""
+    return "" if adapted.labels.verdict is None else "label-free "
 
 
 def without_labels(adapted: GroupAdaptation) -> str:
     """Restrict what is said to the estimate without labels, where labels were used."""
-    if adapted.labels.verdict is None:
-        return ""
-    return " without labels"
+    return "" if adapted.labels.verdict is None else " without labels"
 
 
 def _widened(adapted: GroupAdaptation) -> str:
@@ -265,9 +261,7 @@ def _widened(adapted: GroupAdaptation) -> str:
     after = adapted.without_labels.width
     if not after > before:
         return "some drift"
-    interval = "interval"
-    if adapted.labels.verdict is not None:
-        interval = "label-free interval"
+    interval = f"{_label_free(adapted)}interval"
     return f"some drift: the {interval} was widened from {before:.2f} to {after:.2f}"
 
 
@@ -357,8 +351,8 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
         if drift.faults or drift.p_adjusted >= LEVEL:
             continue
         adapted = adaptation.groups[group]
-        estimate = estimate_name(adapted).removeprefix("the ")
-        rests = f"{adapted.held_back:.0%} of the {estimate} rests on training"
+        estimate = f"the {_label_free(adapted)}estimate"
+        rests = f"{adapted.held_back:.0%} of {estimate} rests on training"
         listed.append(f"{names[group]!r} ({rests})")
         columns.update(dict.fromkeys(column.name for column in drift.moved_columns))
     if not listed:
@@ -407,14 +401,6 @@ _COLUMN_HAPPENED = {
     "moved": "{share:.0%} of the values changed",
 }
 
-_KINDS_OF_VALUES = {
-    "number": "numbers",
-    "date": "dates",
-    "text": "text",
-    "mixed": "text and numbers",
-    "empty": "no values",
-}
-
 _MOST_NAMES_OF_VALUES = 3
 
 
@@ -461,7 +447,7 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     if code == "units":
         said["factor"] = float(f"{numbers['factor']:.2g}")
     if code == "type":
-        said["held"] = _KINDS_OF_VALUES[numbers["kind"]]
+        said["held"] = KINDS[numbers["kind"]]
     if code == "unseen":
         names = [name[:40] for name in numbers["names"][:_MOST_NAMES_OF_VALUES]]
         said["names"] = f": {', '.join(names)}" if names else ""
@@ -538,32 +524,18 @@ CRITERION_NAMES = {
 }
 """What the page and the terminal call a criterion, by the name of its metric."""
 
-CRITERION_MEANINGS = {
-    "accuracy": "share of rows decided correctly",
-    "proportional_equality": "distance between the ratio of two groups' predicted "
-    "shares and the ratio of their true shares",
-    "demographic_parity_difference": "highest predicted share minus the lowest",
-    "demographic_parity_ratio": "lowest predicted share divided by the highest; the "
-    "four-fifths rule asks for at least 0.8",
-    "equal_opportunity_difference": "true positive rate: share of positives that are "
-    "predicted positive",
-    "false_positive_rate_difference": "false positive rate: share of negatives that "
-    "are predicted positive",
-    "equalized_odds_difference": "larger difference, in true or false positive rates",
-}
-
 RULE_NAMES = {
-    "prevalence": "predicted share equals true share (the paper's rule)",
+    "prevalence": "each group's true share",
     "proportional_equality": "proportional equality",
     "demographic_parity": "demographic parity",
     "equal_opportunity": "equal opportunity",
     "predictive_equality": "equal false positive rates",
     "equalized_odds": "equalized odds",
     "accuracy": "best accuracy",
-    "constrained": "several bounds at once",
-    "unchanged": "decisions unchanged",
+    "constrained": "best accuracy within bounds",
+    "unchanged": "decisions left unchanged",
 }
-"""What the page calls a rule, by its name in `cape.rules.RULES`."""
+"""What the page and the terminal call a rule, by its name in `cape.rules.RULES`."""
 
 
 def bound_text(name: str, bound: float | None) -> str:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from cape._limits import USEFUL_WIDTH
 from cape._wording._action import (
-    CELLS,
+    COUNTED,
     MARKS,
     action_head,
+    action_words,
     more_rows,
     reason_in_row,
 )
@@ -30,11 +31,17 @@ from cape._wording._numbers import (
     counted,
     level_text,
     listed,
+    pairs_text,
     rows_text,
     short_names,
     shortened,
 )
-from cape._wording._page import COLUMNS_NOT_CHECKED, label_fact, moved_by
+from cape._wording._page import (
+    COLUMNS_NOT_CHECKED,
+    difference_text,
+    label_fact,
+    moved_by,
+)
 from cape._wording._results import column_line, few_labels
 
 # ---------------------------------------------------------------- numbers and tables
@@ -196,15 +203,10 @@ def model_facts(content: Mapping[str, Any]) -> dict[str, str]:
         "label": label_fact(columns),
         "groups": ", ".join(columns["groups"]) or "none",
         "features": ", ".join(features),
-        "learner": f"{content['learner']}; {_pairs(shown)}",
-        "saved": f"{content['saved']} by {_pairs(content['versions'])}",
+        "learner": f"{content['learner']}; {pairs_text(shown)}",
+        "saved": f"{content['saved']} by {pairs_text(content['versions'])}",
         "fingerprint": content["fingerprint"][:16],
     }
-
-
-def _pairs(values: Mapping[str, Any]) -> str:
-    """Write names and values in one line."""
-    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 # ---------------------------------------------------------- what to do with groups
@@ -280,7 +282,8 @@ def _groups_to_act_on(
     rows = []
     for entry in shown:
         action = entry["action"]
-        cell = CELLS[action["code"]].format_map(action)
+        # What "hold off" asks for stands in the first line.
+        cell = action_words(action["code"], action["labels"]).partition(":")[0]
         rows.append([names[entry["group"]], *entry["cells"].values(), cell])
     yield TextTable("", [head, *entries[0]["cells"], "action"], rows)
     folded = [entry["action"] for entry in by_gravity[len(shown) :]]
@@ -296,8 +299,7 @@ def _groups_to_act_on(
     for (code, why), whose in alike.items():
         text = listed(whose, _MOST_NAMES)
         if len(text) > _LONGEST_NAMES:
-            groups = counted(len(whose), "group")
-            text = f"{groups} ({CELLS[code].partition(' {')[0]})"
+            text = f"{counted(len(whose), 'group')} {COUNTED[code]}"
         lines.append(f"{text}: {why}.")
     if len(lines) > room and not verbose:
         more = counted(len(lines) - room + 1, "more reason")
@@ -634,7 +636,7 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
         # The largest of each kind.
         if finding["metric"] not in said:
             said.add(finding["metric"])
-            yield Styled(_difference_text(finding, by_group, names), "warn")
+            yield Styled(f"{difference_text(finding, content['groups'])}.", "warn")
     if not said:
         yield Styled("No difference beyond chance.", "good")
     shown = list(by_group)
@@ -660,29 +662,6 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
     if any(finding["why"] == "too few rows" for finding in content["groups"]):
         yield "few means fewer than 10 rows."
     yield from _proportional_equality(content, by_group, names)
-
-
-def _difference_text(
-    finding: Mapping[str, Any],
-    by_group: Mapping[str, Mapping[str, Any]],
-    names: Mapping[str, str],
-) -> str:
-    """Say what differs, and by how much."""
-    group, metric = finding["group"], finding["metric"]
-    size = f"{number(finding['value'])} ({interval(finding['low'], finding['high'])})"
-    if metric == "pd":
-        called = by_group[group]["predicted_prevalence"]["value"]
-        true = by_group[group]["prevalence"]["value"]
-        more = "too many" if called > true else "too few"
-        return (
-            f"{names[group]}: {number(called)} predicted and {number(true)} labeled "
-            f"positive; {size} {more}."
-        )
-    rate = metric.removesuffix("_difference")
-    values = []
-    for one in (group, finding["other"]):
-        values.append(f"{names[one]} {number(by_group[one][rate]['value'])}")
-    return f"{rate.upper()}: {', '.join(values)}; {size} apart."
 
 
 def _proportional_equality(

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cape._wording._numbers import (
-    counted,
-    first_of,
-    rows_text,
-    share_text,
-)
+from cape._wording._numbers import counted, first_of, rows_text
 from cape._wording._terminal import (
     FIRST_GROUPS,
     MOST_GROUPS,
@@ -18,6 +13,7 @@ from cape._wording._terminal import (
     Styled,
     TextTable,
     interval,
+    number,
 )
 
 NO_PROMISE = (
@@ -34,6 +30,7 @@ _ALARMS = {
     "fnr_gap": "False negative rates differ by more than {}",
     "pd": "Predicted share of positives is more than {} off",
 }
+"""What an alarm to each question means, in a group or between two groups."""
 
 YES = "YES"
 _ANSWERS = {True: YES, False: "no", None: "not tested"}
@@ -47,24 +44,14 @@ PROMISE = (
     "the model must not have been trained on the reference rows."
 )
 
-_MEANINGS = {
-    "moved": "Is a group's share of positives more than {} away from its reference?",
-    "changed": "Has a group's share of positives changed since the reference?",
-    "broken": "Do a group's scores no longer fit any share of positives?",
-    "parity": "Do two groups differ by more than {} in how often they get a positive "
-    "decision?",
-    "fpr_gap": "Do the false positive rates of two groups differ by more than {}?",
-    "fnr_gap": "Do the false negative rates of two groups differ by more than {}?",
-    "pd": "Is a group's predicted share of positives more than {} off?",
-}
 _OF_PAIRS = ("parity", "fpr_gap", "fnr_gap")
 
 
 def meanings(questions: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Say what each question asks."""
+    """Say what an alarm to each question means."""
     for question in questions:
         name, _, tolerance = question.partition(">")
-        yield question_text(question), _MEANINGS[name].format(tolerance)
+        yield question_text(question), _ALARMS[name].format(tolerance)
 
 
 def verdict(n_alarms: int) -> str:
@@ -130,8 +117,8 @@ def lines(summary: Mapping[str, Any]) -> Iterator[str]:
     for group in summary["groups"]:
         share = group["share"]
         between = interval(share["low"], share["high"])
-        known = "unknown" if share["value"] is None else share_text(share["value"])
-        yield f"  {group['group']}: {known} ({between}) since {group['since']}"
+        known = f"{number(share['value'])} ({between})"
+        yield f"  {group['group']}: {known} since {group['since']}"
     for text in alarm_texts(summary["alarms"]):
         yield f"ALARM: {text}."
 
