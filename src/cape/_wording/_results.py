@@ -312,8 +312,8 @@ def doubts(
         )
     if listed:
         yield (
-            "labels contradict, and have corrected, the label-free estimate for "
-            f"{_few(listed)}."
+            f"labels contradict the label-free estimate for {_few(listed)}, and have "
+            "corrected it."
         )
     unused = []
     for group, adapted in adaptation.groups.items():
