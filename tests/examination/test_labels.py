@@ -150,5 +150,5 @@ def test_what_adapt_warns_of_comes_through(clf, batch, groups):
         examine(clf, batch.X, 1 - batch.y, **groups)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", message="more than the prevalence")
+        warnings.filterwarnings("ignore", message="something besides the share")
         examine(clf, batch.X, 1 - batch.y, labels_decide=False, **groups)

@@ -236,8 +236,8 @@ def test_intervals_may_be_open_or_observed():
 def test_warnings_of_fit():
     sizes = {("a", 1): (42, 21), "b": (90, 12.5)}
     assert wording.few_rows_of_a_class(sizes, 25) == (
-        "one class has fewer than min_class_size=25 rows in 'a, 1' (21 of 42 rows), "
-        "'b' (12.5 of 90 rows): the intervals for these groups may be wrong."
+        "fewer than min_class_size=25 rows in a class of 'a, 1' (21 of 42 rows), 'b' "
+        "(12.5 of 90 rows): the intervals for these groups may be wrong."
     )
     assert wording.scores_without_signal({"b": 0.512}) == (
         "the scores do not tell the classes apart in 'b' (AUC 0.51): the 95% interval "
@@ -248,8 +248,8 @@ def test_warnings_of_fit():
     alike = wording.scores_are_alike(0.3, 0.25)
     assert wording.of_group(alike, 0) == (
         "group '0': the scores cannot tell the classes apart (mean score of positives "
-        "0.3000, of negatives 0.2500): every estimate will equal the share in "
-        "training, with interval [0, 1]."
+        "0.3000, of negatives 0.2500): every estimate will equal the training "
+        "prevalence, with interval [0, 1]."
     )
     assert wording.rows_are_repeated(4000, 5000) == (
         "4,000 of 5,000 rows occur more than once with the same label: intervals "

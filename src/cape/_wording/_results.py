@@ -590,7 +590,7 @@ def few_rows_of_a_class(sizes: Mapping[Hashable, tuple[int, float]], least: int)
     for group, (rows, smaller) in sizes.items():
         groups.append(f"{group_name(group)!r} ({smaller:g} of {rows_text(rows)})")
     return (
-        f"one class has fewer than min_class_size={least} rows in {', '.join(groups)}: "
+        f"fewer than min_class_size={least} rows in a class of {', '.join(groups)}: "
         "the intervals for these groups may be wrong."
     )
 
@@ -605,9 +605,9 @@ DRAWN_UNEQUALLY = (
 def few_rows(n_rows: int) -> str:
     """Say that a model adapts to what is no batch."""
     return (
-        f"predict adapted to only {rows_text(n_rows)}, too few to estimate the share "
-        "of positives: a row may be decided differently in its full batch. Adapt to a "
-        "whole batch, and predict with clf.freeze(adaptation)."
+        f"predict adapts to the {rows_text(n_rows)} it was given, too few to estimate "
+        "the share of positives: a row may be decided differently in its full batch. "
+        "Adapt to a whole batch, and predict with clf.freeze(adaptation)."
     )
 
 
@@ -662,7 +662,7 @@ def scores_are_alike(positives: float, negatives: float) -> str:
     return (
         "the scores cannot tell the classes apart (mean score of positives "
         f"{positives:.4f}, of negatives {negatives:.4f}): every estimate will equal "
-        "the share in training, with interval [0, 1]."
+        "the training prevalence, with interval [0, 1]."
     )
 
 
