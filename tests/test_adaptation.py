@@ -205,7 +205,7 @@ def test_wide_intervals_name_at_most_ten_groups(
         warn_if_doubtful(Adaptation("f", groups, 0.9, drifts=drifts))
     (message,) = [str(warning.message) for warning in caught]
     assert "too little is known" in message
-    assert message.count("(1 rows)") == min(n_groups, 10)
+    assert message.count("(1 row)") == min(n_groups, 10)
     assert ("3 more" in message) == (n_groups == 13)
 
 
