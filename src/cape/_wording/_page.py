@@ -451,7 +451,7 @@ def labels_head(labels: LabelChecks) -> str:
     gaps = _gaps(labels)
     if verdicts == {"confirmed"}:
         off = math.ceil(100 * max(gaps.values())) / 100
-        return f"By the labels, the estimates are off by at most {off:.2f}"
+        return f"Judged by the labels, the estimates are off by at most {off:.2f}"
     farthest = max(gaps, key=lambda group: gaps[group])
     if gaps[farthest] > _NEAR:
         # "Not contradicted" would hide what the labels say.
