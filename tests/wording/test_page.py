@@ -131,7 +131,11 @@ def test_a_group_that_chance_explains_is_not_refuted(checks):
     ("decide", "verdict", "head"),
     [
         (True, "refuted", "The labels corrected the estimates for a"),
-        (False, "confirmed", "Judged by the labels, the estimates are off by at most 0.05"),
+        (
+            False,
+            "confirmed",
+            "Judged by the labels, the estimates are off by at most 0.05",
+        ),
         (False, None, "Too few labels to judge the estimates"),
     ],
 )
