@@ -132,7 +132,7 @@ class Examination(InNotebook):
     ----------
     action : Action
         What to do with the predictions, for each group and for all: use them, label
-        some rows first, do not use them, or treat them as not adapted.
+        some rows first, hold off, or do not use them.
     moved : PrevalenceMoved
         Whether the prevalences moved.
     prior_shift : PriorShiftTest
