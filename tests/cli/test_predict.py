@@ -368,3 +368,15 @@ def test_the_training_file_is_noticed_by_its_bytes(cape, people_folder, tmp_path
     assert said in cape("monitor", model, people_folder / "new.csv", copy)[2]
     copy.write_bytes(copy.read_bytes().rstrip())
     assert "was trained on" not in cape("predict", model, copy)[2]
+
+
+def test_the_labels_of_all_rows_decide_where_the_file_is_named_again(
+    cape, base, refused, tmp_path
+):
+    content = json.loads(cape(*base, "--checked", base[2], "--json")[1])
+    shares = pd.read_csv(base[2]).groupby("race")["y"].mean()
+    assert content["labels"]["decide"]
+    found = {group["group"]: group["estimate"] for group in content["groups"]}
+    assert found == pytest.approx(shares.to_dict())
+    pd.read_csv(base[2]).drop(columns="y").to_csv(tmp_path / "n.csv", index=False)
+    refused(*base[:2], tmp_path / "n.csv", "--checked", tmp_path / "n.csv", says="'y'")

@@ -62,6 +62,20 @@ def test_labels_back_an_estimate_that_is_near_beside_the_share(adapted, said, ac
     assert (found.code, found.reason) == action
 
 
+@pytest.mark.parametrize("verdict", ["cannot_tell", "drifted"])
+def test_labels_that_are_there_are_not_asked_for(adapted, verdict):
+    wide = Estimate(0.5, 0.2, 0.8)
+    given = {**LABELLED, "estimate": 0.1, "verdict": "not_contradicted"}
+    of_group = adapted(estimate=wide, labels=given)
+    unchecked = replace(of_group, labels=LabelFindings(0))
+    found = {}
+    for rows in (90, 500):
+        labels = LabelChecks({"a": replace(of_group, rows=rows)}, decide=False)
+        found[rows] = choose_action(unchecked, verdict, [], labels, "a", 80)
+    assert found[90] == GroupAction("not_adapted", "given")
+    assert found[500].labels == 80
+
+
 def test_the_whole_is_as_grave_as_its_gravest_group():
     groups = {
         "a": GroupAction("use", "consistent"),

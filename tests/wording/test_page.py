@@ -122,7 +122,9 @@ def test_a_group_that_chance_explains_is_not_refuted(checks):
     # Labels 0.25, estimate 0.2; where they lie apart, both numbers come first.
     far = {"odd": {"estimate": 0.4, "p_value": 0.3}}
     labels = checks(far, odd="not_contradicted", **others)
-    assert labels_head(labels) == "The labels say 40%, not 20%, for odd"
+    assert labels_head(labels) == "The labels say 40% (not 20%) for odd"
+    both = checks({**far, "g0": far["odd"]}, odd="not_contradicted", **others)
+    assert labels_head(both).endswith("for odd and 40% (not 20%) for g0")
     alone = labels_head(checks(odd="refuted"))
     assert alone == "The labels contradict the estimates for odd"
 

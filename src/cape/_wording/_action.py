@@ -33,6 +33,7 @@ REASONS = {
     ("not_adapted", "scores"): "scores too weak to tell the share",
     ("not_adapted", "few_rows"): "too few rows to tell the share",
     ("not_adapted", "drift"): "other changes found",
+    ("not_adapted", "given"): "all rows have labels",
     ("use", "labels"): "backed by labels",
     ("use", "consistent"): "no other changes found",
     ("use", "some_drift"): "interval allows for other changes",
@@ -42,6 +43,8 @@ REASONS = {
 
 _SAID_ABOVE = [("do_not_use", "fault"), ("use", "consistent")]
 """What rows of a table leave out: broken columns are named above it."""
+
+_LET_DECIDE = "let the labels decide"
 
 CONFIRMED = "labels agree to within 0.1"
 
@@ -82,7 +85,7 @@ def reason_in_row(action: Mapping[str, Any], *, decide: bool = True) -> str:
     return reason_text(code, reason, action["columns"])
 
 
-def action_words(code: str, labels: int) -> str:
+def action_words(code: str, labels: int, reason: str = "") -> str:
     """Name an action, with the rows to label.
 
     Examples
@@ -93,14 +96,16 @@ def action_words(code: str, labels: int) -> str:
     ('hold off: label 54 rows', 'hold off: collect more rows')
     """
     rows = rows_text(labels)
-    more = f"label {rows}" if labels else "collect more rows"
+    more = _LET_DECIDE if reason == "given" else "collect more rows"
+    if labels:
+        more = f"label {rows}"
     return ACTIONS[code].format(rows=rows, more=more)
 
 
 def action_text(action: GroupAction) -> str:
     """Name the action of a group and say why."""
     why = reason_text(action.code, action.reason, action.columns)
-    return f"{action_words(action.code, action.labels)} ({why})"
+    return f"{action_words(action.code, action.labels, action.reason)} ({why})"
 
 
 def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
@@ -130,6 +135,8 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
         steps.append(f"fix {_named(broken)}")
     if labels:
         steps.append(f"label {rows_text(labels)}")
+    elif any(action.get("reason") == "given" for action in actions):
+        steps.append(_LET_DECIDE)
     elif "not_adapted" in codes:
         steps.append("collect more rows")
     first = " and ".join(steps)

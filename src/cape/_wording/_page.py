@@ -246,7 +246,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 def action_name(action: Summary) -> str:
     """Name the action of a group, as in "Label 97 rows"."""
-    text = action_words(action["code"], action["labels"])
+    text = action_words(action["code"], action["labels"], action["reason"])
     return text[0].upper() + text[1:]
 
 
@@ -452,17 +452,21 @@ def labels_head(labels: LabelChecks) -> str:
     if verdicts == {"confirmed"}:
         off = math.ceil(100 * max(gaps.values())) / 100
         return f"Judged by the labels, the estimates are off by at most {off:.2f}"
-    farthest = max(gaps, key=lambda group: gaps[group])
-    if gaps[farthest] > _NEAR:
-        # "Not contradicted" would hide what the labels say.
-        check = labels.groups[farthest]
-        said = share(said_by_labels(check, decide=labels.decide))
-        estimate = share(check.without_labels.value)
-        name = labels.names[farthest]
-        if labels.decide:
-            return f"The labels moved the share for {name} from {estimate} to {said}"
-        return f"The labels say {said}, not {estimate}, for {name}"
-    return "The labels do not contradict the estimates"
+    far = []
+    for group in sorted(gaps, key=lambda group: -gaps[group]):
+        if gaps[group] > _NEAR:
+            # "Not contradicted" would hide what the labels say.
+            check = labels.groups[group]
+            said = share(said_by_labels(check, decide=labels.decide))
+            estimate = share(check.without_labels.value)
+            shares = f"{said} (not {estimate})"
+            if labels.decide:
+                shares = f"from {estimate} to {said}"
+            far.append(f"{shares} for {labels.names[group]}")
+    if not far:
+        return "The labels do not contradict the estimates"
+    verb = "moved the share" if labels.decide else "say"
+    return f"The labels {verb} {joined(far)}"
 
 
 def _gaps(labels: LabelChecks) -> dict[Any, float]:

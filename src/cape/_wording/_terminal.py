@@ -232,8 +232,9 @@ def _what_to_do(
     if where:
         text = f"{where}: {text[0].lower()}{text[1:]}"
     yield Styled(f"{text}.", MARKS[min(codes, key=list(MARKS).index)])
+    asked = [action["labels"] or action["reason"] == "given" for action in actions]
     # Of counts alone no rows can be drawn.
-    if sample and any(action["labels"] for action in actions):
+    if sample and any(asked):
         yield Styled(f"  {sample}", "command")
 
 

@@ -59,7 +59,8 @@ def predict(
     checked : FILE
         A sheet from cape sample with labels filled in, for all rows or some. The labels
         confirm or refute the estimates, and correct them. Only cape_key and the label
-        are read.
+        are read. Name FILE again to let its own labels do so, if they are of all rows
+        or of rows drawn at random.
     blank_means : LABEL
         With --checked: the label that a blank stands for. Without it, a blank means no
         label.
@@ -110,6 +111,9 @@ def predict(
         monitored = summarise(source.name, prediction.sha256, examination)
         findings = _findings(monitor_summary([monitored], level=level, provenance={}))
     sample = "" if counts else batch.to_paste("sample", model, file, out=_SHEET)
+    action = examination.action
+    if not action.labels and "given" in {a.reason for a in action.groups.values()}:
+        sample = batch.to_paste("predict", model, file, checked=file, out=_PREDICTIONS)
     for_page = output.as_json or output.report is not None
     summary = batch_summary(examination, title=source.name, for_page=for_page)
     output.give_and_judge(

@@ -5,7 +5,8 @@
 ``label``        It is not. Labels of ``labels`` rows would make it so.
 ``not_adapted``  The scores say too little, or more than the share changed. The share
                  rests on how rows with these scores turned out in training. Labels of
-                 ``labels`` rows would change that; if 0, collect more rows.
+                 ``labels`` rows would change that; if 0, collect more rows, or let the
+                 labels decide that are there.
 ``do_not_use``   A column is broken, or labels refute the estimate.
 ===============  =======================================================================
 """
@@ -37,8 +38,9 @@ class GroupAction:
     reason : str
         Why: "fault" and "refuted" (do not use); "scores", "columns", "ignored" and
         "labels" (label: the scores say too little, columns disagree, drift was ignored,
-        the labels that are there cannot be used or are too few); "scores", "few_rows"
-        and "drift" (not adapted); "labels", or the verdict of the group (use).
+        the labels that are there cannot be used or are too few); "scores", "few_rows",
+        "drift" and "given" (not adapted; given: all rows have labels, which did not
+        decide); "labels", or the verdict of the group (use).
     labels : int
         Rows to label, those included that have a label; 0 if none, or if nearly all
         rows would have to be labelled.
@@ -107,6 +109,10 @@ class Action(InNotebook, GroupResult):
         return words.action_repr(self)
 
 
+_UNKNOWN = ("drifted", "ignored", "too_little_known")
+"""Verdicts under which labels are asked for, however narrow the interval."""
+
+
 def choose_action(
     adapted: GroupAdaptation,
     verdict: str,
@@ -136,6 +142,7 @@ def choose_action(
     """
     if at_fault:
         return GroupAction("do_not_use", "fault", columns=list(at_fault))
+    is_wide = adapted.estimate.width > USEFUL_WIDTH
     if labels is not None and not labels.decide:
         check = labels.groups[group]
         distance = abs(check.labels.estimate - adapted.estimate.value)
@@ -146,7 +153,8 @@ def choose_action(
         is_near = distance <= check.labels.estimate / 2
         if check.labels.verdict == "confirmed" and is_near:
             return GroupAction("use", "labels")
-    is_wide = adapted.estimate.width > USEFUL_WIDTH
+        if check.fully_labelled and (is_wide or verdict in _UNKNOWN):
+            return GroupAction("not_adapted", "given")
     if adapted.labels.verdict is not None and not is_wide:
         return GroupAction("use", "labels")
     if verdict == "ignored" and adapted.labels.verdict is None:

@@ -293,6 +293,7 @@ class LabelPlan:
             sizes = share_out(rows, int(self.n), self.spread)
         else:
             # Without the warnings of `clf.adapt`: nobody has asked for an estimate.
+            evidence = evidence.without_labels()
             adaptation = adapt(models, evidence, level=0.95, drift=clf.drift)
             if self.width is None:
                 of_group = labels_asked(models, evidence, adaptation)

@@ -23,7 +23,14 @@ from cape._groups import Group, Groups, combined_columns, unique_names
 from cape._io import check_apart
 from cape._json_fields import strict_json
 from cape._prediction import Reading, decide, mean_estimate
-from cape._tables import Dialect, Source, TableError, check_outside, source_files
+from cape._tables import (
+    Dialect,
+    Source,
+    TableError,
+    check_outside,
+    missing_column,
+    source_files,
+)
 from cape._tables._write import TableWriter
 from cape._validation import check_drift
 from cape.examination import Examination, examine, rows_needed
@@ -125,6 +132,7 @@ def predict_file(
         model.
     checked : str, Path or None, default=None
         A sheet of `sample_file` that was filled in. Its labels correct the estimates.
+        If it is ``path``, the labels of the batch do.
     blank_means : str, default=None
         The label of rows of the sheet whose label was left empty; None is no label.
     counts : bool, default=False
@@ -162,6 +170,9 @@ def predict_file(
     check_apart([out], inputs)
     if out is not None:
         check_outside(out, path)
+    own_labels = checked is not None and source_files(checked) == source_files(path)
+    if own_labels:
+        checked = None
     sheet = None
     settings: dict[str, Any] = {"level": level, "rule": rule, "drift": drift}
     if blank_means is not None and checked is None:
@@ -182,6 +193,8 @@ def predict_file(
         sheet = SheetLabels(checked, model, blank_means)
     scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
     names = scan.table.names
+    if own_labels and model.columns.label not in names:
+        raise missing_column(model.columns.label, names, scan.table.path)
     writing: Any = nullcontext()
     keeping: Any = nullcontext()
     if out is not None:
@@ -210,7 +223,7 @@ def predict_file(
             evidence, came_back = sheet.add_to(
                 evidence.without_labels(), kept, scan.sha256, notes
             )
-        settings["labels_decide"] = sheet is not None
+        settings["labels_decide"] = sheet is not None or own_labels
         examination = _examine(model, evidence, notes, **settings)
         if writer is None and not has_labels:
             return Prediction(examination, scan.sha256, came_back)
