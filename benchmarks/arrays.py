@@ -6,7 +6,12 @@ it reads, in ``docs/algorithm_1.py``.
 
 from __future__ import annotations
 
+import json
+import resource
+import subprocess
 import sys
+import tempfile
+import time
 import tracemalloc
 import warnings
 from pathlib import Path
@@ -19,6 +24,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
+from cape.persist import load, save
 from cape.stream import RollingCape
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
@@ -37,15 +43,18 @@ MOST_GROUPS = 20
 """Groups beyond which they take too long: every group has 21 fits."""
 
 WINDOW = 1000
+LARGE = {"500 groups": (100_000, 500, N_FEATURES), "10,000 columns": (1500, 2, 10_000)}
+"""Rows, groups and columns of tables that take minutes."""
+
 GROUPS = {"unprivileged_groups": [{"z": 0}], "privileged_groups": [{"z": 1}]}
 """AIF360 wants to know which group is privileged; nothing depends on it here."""
 
 
-def table(n, n_groups, random):
+def table(n, n_groups, random, n_features=N_FEATURES):
     """Draw features, labels and groups; some features tell the classes apart."""
     y = random.integers(0, 2, n)
-    is_informative = np.arange(N_FEATURES) < N_INFORMATIVE
-    X = random.normal(size=(n, N_FEATURES)) + 0.4 * y[:, None] * is_informative
+    is_informative = np.arange(n_features) < N_INFORMATIVE
+    X = random.normal(size=(n, n_features)) + 0.4 * y[:, None] * is_informative
     z = random.integers(0, n_groups, n)
     return X, y, z
 
@@ -132,6 +141,36 @@ def memory_records(n, random):
         yield {"part": "memory", "what": what, "rows": n, "times_X": peak / X.nbytes}
 
 
+def large_records():
+    """Train, load and predict large tables once, in processes of their own."""
+    for name, (rows, groups, columns) in LARGE.items():
+        command = [sys.executable, __file__, name]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        size = {"rows": rows, "groups": groups, "columns": columns}
+        yield {"part": "large", "what": name, **size, **json.loads(done.stdout)}
+
+
+def run_large(rows, n_groups, n_columns):
+    """Print the seconds of training, loading and predicting, and the memory."""
+    seconds = {}
+
+    def clock(what, work):
+        start = time.process_time()
+        result = work()
+        seconds[what] = time.process_time() - start
+        return result
+
+    X, y, z = table(rows, n_groups, np.random.default_rng(0), n_columns)
+    clf = CapeClassifier(random_state=0)
+    clock("train", lambda: clf.fit(X, y, sensitive_features=z))
+    with tempfile.NamedTemporaryFile(suffix=".cape") as file:
+        save(clf, file.name)
+        clf = clock("load", lambda: load(file.name))
+    clock("predict", lambda: clf.predict(X, sensitive_features=z))
+    mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({**seconds, "mib": mib}))
+
+
 def stream_records(rows, random):
     """Time a stream, row by row, with labels, and all rows at once."""
     X, y, z = table(4000, 2, random)
@@ -210,3 +249,8 @@ def peer_records(n, random):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return compare(competitors, part="peers", rows=n)
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings(action="ignore"):
+        run_large(*LARGE[sys.argv[1]])

@@ -193,6 +193,18 @@ def memory_section(records):
     return f"## Memory\n\n{text}\n\n{table}"
 
 
+def large_section(records):
+    """Return the table of large tables."""
+    lines = []
+    for record in records:
+        steps = [duration(record[step]) for step in ("train", "load", "predict")]
+        sizes = [f"{record[size]:,}" for size in ("rows", "groups", "columns")]
+        lines.append([*sizes, *steps, f"{record['mib']:,.0f} MiB"])
+    text = "`CapeClassifier()`, one round, in one process; the memory is that of all."
+    columns = ["rows", "groups", "columns", "train", "load", "predict", "memory"]
+    return f"## Large tables\n\n{text}\n\n{markdown_table(columns, lines)}"
+
+
 def draw(records, path):
     """Draw what CAPE costs against one plain learner, by rows and by groups."""
     frame = pd.DataFrame(records)
@@ -236,6 +248,8 @@ def page_text(about, records):
     by_part = grouped(records, "part")
     sections = [section(part, by_part[part,]) for part in SECTIONS if by_part[part,]]
     sections.insert(2, memory_section(by_part["memory",]))
+    if by_part["large",]:
+        sections.append(large_section(by_part["large",]))
     if not by_part["files",]:
         sections.append("## Not measured yet\n\nFiles: CSV, Parquet, folder of parts.")
     return "\n".join([introduction, "\n\n".join(sections), ""])

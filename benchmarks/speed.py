@@ -3,12 +3,14 @@
 python benchmarks/speed.py                # all, and the page
 python benchmarks/speed.py --only files   # these parts; the others stay as they are
 python benchmarks/speed.py --quick        # small sizes; writes to results/speed
+python benchmarks/speed.py --large        # also 500 groups, and 10,000 columns
 python benchmarks/speed.py --page         # only the page, from docs/data
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import os
 import platform
 import time
@@ -20,6 +22,7 @@ from arrays import (
     BOOSTING,
     LOGISTIC,
     fit_records,
+    large_records,
     memory_records,
     peer_records,
     predict_records,
@@ -77,6 +80,7 @@ MEASUREMENTS = {
         for record in quantifier_records(n, random)
     ),
     "peers": lambda random, most: peer_records(10_000, random),
+    "large": lambda random, most: large_records(),
 }
 """Each takes a generator of random numbers, and the most rows."""
 
@@ -87,13 +91,20 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="at most 10,000 rows")
+    parser.add_argument("--large", action="store_true", help="large tables, too")
     parser.add_argument("--only", nargs="*", choices=MEASUREMENTS)
     parser.add_argument("--page", action="store_true", help="measure nothing")
     options = parser.parse_args()
     folder = Path("results/speed") if options.quick else DATA
-    chosen = [] if options.page else options.only or list(MEASUREMENTS)
+    usual = set(MEASUREMENTS) - {"large"}
+    chosen = options.only or [name for name in MEASUREMENTS if name in usual]
+    if options.large:
+        chosen.append("large")
+    if options.page:
+        chosen = []
     about, records = load("performance", folder)
-    if set(chosen) == set(MEASUREMENTS):
+    if usual <= set(chosen):
+        # What is said of runs of parts does not hold any more.
         about.pop("note", None)
     kept = [record for record in records if record["part"] not in chosen]
     most = 10_000 if options.quick else max(SIZES)
@@ -112,13 +123,14 @@ def main():
         about[f"seconds of {name}"] = round(time.time() - started)
         work = sum(now[:4]) - sum(processor[:4])
         about[f"work of {name}"] = round(work)
+        about["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
         about["load"] = round(os.getloadavg()[0], 1)
         about |= {"python": platform.python_version(), "cores": os.cpu_count()}
         # The order of the page, whatever was measured last.
         kept.sort(key=lambda record: list(MEASUREMENTS).index(record["part"]))
         save("performance", about, kept, folder)
     # Files take the longest; the page can do without them.
-    waiting = set(MEASUREMENTS) - {"files"} - {record["part"] for record in kept}
+    waiting = usual - {"files"} - {record["part"] for record in kept}
     if waiting:
         print(f"No page yet: not measured are {', '.join(sorted(waiting))}.")
     elif not options.quick:
