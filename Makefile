@@ -83,7 +83,7 @@ wheel: $(STAMP)  ## dist/*.whl and dist/*.tar.gz; tries the wheel in an empty en
 	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls $(CURDIR)/dist/*.whl)[app]"
 	cd .venv-wheel && bin/cape demo
 
-bench: $(STAMP)  ## speed and memory as ratios, docs/performance.md; ten minutes on a quiet machine; make bench QUICK=--quick for a first look
+bench: $(STAMP)  ## speed and memory as ratios, docs/performance.md; ten minutes on a quiet machine; make bench QUICK=--quick for a first look, QUICK=--large for 500 groups and 10,000 columns, too
 	@$(BIN)/python -c "import mlquantify" 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python benchmarks/speed.py $(QUICK)

@@ -164,7 +164,7 @@ def run_large(rows, n_groups, n_columns):
     clf = CapeClassifier(random_state=0)
     clock("train", lambda: clf.fit(X, y, sensitive_features=z))
     with tempfile.NamedTemporaryFile(suffix=".cape") as file:
-        save(clf, file.name)
+        save(clf, file.name, overwrite=True)
         clf = clock("load", lambda: load(file.name))
     clock("predict", lambda: clf.predict(X, sensitive_features=z))
     mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
