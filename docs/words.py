@@ -14,13 +14,19 @@ from pathlib import Path
 HERE = Path(__file__).parent
 WORDING = HERE.parent / "src" / "cape" / "_wording"
 FEWEST_WORDS = 3
-FOREIGN = ("_PHRASES", "_OF_SCIKIT_LEARN")
-"""Tables of errors of other libraries, with what takes their place."""
+NOT_PROSE = (
+    "_PHRASES",
+    "_OF_SCIKIT_LEARN",
+    "_SAME_NAMES",
+    "_SHOWN_SETTINGS",
+    "COMMAND",
+)
+"""Errors of other libraries with what takes their place, names, and a command."""
 
 HEAD = """# Words
 
-Every sentence that cape prints or puts on a page, from the modules of
-`src/cape/_wording`. Names in braces are filled in.
+Every sentence, heading and caption that cape prints or puts on a page, from the
+modules of `src/cape/_wording`. Names in braces are filled in.
 """
 
 
@@ -38,15 +44,22 @@ def text_of(node: ast.AST) -> str:
 
 def texts_in(node: ast.AST) -> Iterator[str]:
     """Yield the texts below a node in the order of the source, without docstrings."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-            continue
-        if isinstance(child, ast.Assign) and ast.unparse(child.targets[0]) in FOREIGN:
-            continue
-        if isinstance(child, ast.JoinedStr | ast.Constant):
-            yield from text_of(child).strip().split("\n")
-        else:
-            yield from texts_in(child)
+    if isinstance(node, ast.JoinedStr | ast.Constant):
+        yield from text_of(node).strip().splitlines()
+    for child in parts_in(node):
+        yield from texts_in(child)
+
+
+def parts_in(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a node that may hold prose."""
+    # What a text is looked up by or compared with is a name.
+    if isinstance(node, ast.Compare | ast.Subscript | ast.JoinedStr):
+        return
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
+    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in NOT_PROSE:
+        return
+    yield from node.values if isinstance(node, ast.Dict) else ast.iter_child_nodes(node)
 
 
 def is_sentence(text: str) -> bool:

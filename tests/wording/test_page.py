@@ -92,7 +92,7 @@ def test_a_model_without_groups_says_none():
     columns = {"label": "y", "labels": ["0", "1"], "groups": [], "features": ["u"]}
     rows = dict(made_rows({**MADE, "columns": columns}))
     assert rows["groups"] == "none" and rows["features"] == "u"
-    assert rows["label"] == "y: 1 is positive, 0 is negative"
+    assert rows["label"] == "y: 1 is positive and 0 is negative"
 
 
 # What labels say of the estimates

@@ -241,8 +241,8 @@ def test_warnings_of_fit():
     )
     assert wording.scores_without_signal({"b": 0.512}) == (
         "the scores do not tell the classes apart in 'b' (AUC 0.51): the 95% interval "
-        "of the AUC is not all above 0.5. The share of positives in such a group "
-        "cannot be estimated from its scores."
+        "of the AUC reaches down to 0.5 or lower. The share of positives in such a "
+        "group cannot be estimated from its scores."
     )
     assert "'b' (AUC 0.56)" in wording.scores_say_too_little({"b": 0.56})
     alike = wording.scores_are_alike(0.3, 0.25)

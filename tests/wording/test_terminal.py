@@ -57,7 +57,7 @@ from cape._wording._terminal import (
         (
             "looks_like",
             {"look": "comma", "example": "1,5", "columns": list("abcdefg")},
-            "'a', 'b', 'c', 'd', 'e' and 2 more: read as text, but the values look "
+            "read 'a', 'b', 'c', 'd', 'e' and 2 more as text, but the values look "
             "like numbers with ',', such as '1,5'. If the comma marks decimals, pass "
             "--decimal ','.",
         ),
@@ -140,7 +140,7 @@ CONTENT = {
 def test_each_fact_of_a_model_is_a_sentence():
     assert model_facts(CONTENT) == {
         "trained on": "train.csv, 120 rows, sha256 0123456789abcdef",
-        "label": "repaid: no is positive, yes is negative",
+        "label": "repaid: no is positive and yes is negative",
         "groups": "race, sex",
         "features": "age (number), since (date)",
         "learner": "boosting; cv 3, rule (accuracy, cost_fp 1, cost_fn 4), "

@@ -203,10 +203,10 @@ IMPACT_COLUMNS = {
 """Heads of the columns of a bias audit, by its rate."""
 
 _NOT_ADVICE = (
-    "The rules for New York City's Local Law 144 ask for tables of this kind (6 RCNY "
-    "5-300 to 5-304). They are not legal advice. The law sets no threshold: no impact "
-    "ratio passes or fails. CAPE does not judge whether the tool, the data, the "
-    "categories or the auditor comply with the law."
+    "The rules for New York City's Local Law 144 (6 RCNY 5-300 to 5-304) ask for "
+    "tables of this kind. These tables are not legal advice. The law sets no "
+    "threshold: no impact ratio passes or fails. CAPE does not judge whether the tool, "
+    "the data, the categories or the auditor comply with the law."
 )
 
 
@@ -214,8 +214,8 @@ def impact_words(summary: Mapping[str, Any]) -> list[str]:
     """Say what a bias audit shows, and what it is not."""
     if "median" not in summary:
         meaning = (
-            "The selection rate is the share of a category that is selected, which "
-            f"means {summary['selected']!r} here (set by --positive)."
+            "The selection rate is the share of a category that is selected "
+            f"({summary['selected']!r}, set by --positive)."
         )
     else:
         meaning = (

@@ -41,7 +41,7 @@ _NOTES = {
     "never_predicted": "--map: {value!r} never occurs in {column!r}.",
     "sampled": "trained on a sample of {n} of {rows} rows, at most {most} per "
     "group and label.",
-    "looks_like": "{names}: read as text, but the values look like {look}, such as "
+    "looks_like": "read {names} as text, but the values look like {look}, such as "
     "{example!r}. {advice}",
     "suspicious": "{kind}: {columns}. Leave out a column with --drop, or all "
     "suspicious ones with --drop-suspicious.",

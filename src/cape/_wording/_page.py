@@ -217,7 +217,7 @@ def positive_label(columns: Mapping[str, Any]) -> str:
 def label_fact(columns: Mapping[str, Any]) -> str:
     """Say which label is positive and which is negative."""
     negative, positive = columns["labels"]
-    return f"{columns['label']}: {positive} is positive, {negative} is negative"
+    return f"{columns['label']}: {positive} is positive and {negative} is negative"
 
 
 def share(value: float | None) -> str:
@@ -300,7 +300,7 @@ def difference_text(first: Summary, findings: Sequence[Summary]) -> str:
         if finding["group"] == first["group"]:
             shares[finding["metric"]] = finding["value"]
     called, true = shares["predicted_prevalence"], shares["prevalence"]
-    more = "too many" if called > true else "too few"
+    more = "too high" if called > true else "too low"
     return (
         f"{first['group']}: {share(called)} predicted positive, {share(true)} labeled "
         f"positive ({range_of} points {more})"

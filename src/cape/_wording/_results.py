@@ -60,7 +60,7 @@ def what_is_called(adapted: GroupAdaptation) -> str:
     """Say which member decides, and the share that it calls positive."""
     member = f"member for {adapted.made_for:.3f}"
     if math.isnan(adapted.made_for):
-        member = "decisions as made"
+        member = RULE_NAMES["unchanged"]
     return f"predicted share {adapted.predicted_prevalence:.3f} ({member})"
 
 
@@ -145,7 +145,12 @@ def p_text(p_value: float) -> str:
 def describe_verdict(adapted: GroupAdaptation) -> str:
     """Say in a few words what the tests say of the assumption of a prior shift."""
     if adapted.verdict == "consistent":
-        return f"consistent with a prior shift{reservation(adapted)}"
+        text = "consistent with a prior shift"
+        # Drift begins to count before it is significant, so that estimates do not jump.
+        if adapted.drift > 0 and adapted.held_back > NOTABLY_HELD_BACK:
+            text = f"{text}, with weak signs of other changes"
+            return f"{text}; {by_scores_alone(adapted)}"
+        return text
     if adapted.verdict == "some_drift":
         return _widened(adapted)
     if adapted.verdict == "drifted":
@@ -233,14 +238,6 @@ _UNTESTED = {
 }
 
 
-def reservation(adapted: GroupAdaptation) -> str:
-    """Say that signs too weak for a verdict held the estimate back, if they did."""
-    # Drift begins to count before it is significant, so that estimates do not jump.
-    if not (adapted.drift > 0 and adapted.held_back > NOTABLY_HELD_BACK):
-        return ""
-    return f", with weak signs of other changes; {by_scores_alone(adapted)}"
-
-
 def by_scores_alone(adapted: GroupAdaptation) -> str:
     """Say what the estimate would be if nothing else were known."""
     return f"the scores alone suggest {adapted.quantifier_estimate.value:.3f}"
@@ -312,7 +309,7 @@ def doubts(
         )
     if listed:
         yield (
-            f"labels contradict the label-free estimate for {_few(listed)}, and have "
+            f"labels contradict the label-free estimate for {_few(listed)} and have "
             "corrected it."
         )
     unused = []
@@ -552,7 +549,7 @@ def bound_sentence(entry: Mapping[str, Any], bound: float | None) -> str:
     name = CRITERION_NAMES[entry["criterion"]]
     start = name[0].upper() + name[1:]
     if entry["value"] is None:
-        return f"{start}: unknown, because there are too few groups to compare."
+        return f"{start}: unknown because there are too few groups to compare."
     expected = f"{start}: expected {entry['value']:.3f} ({criterion_interval(entry)})"
     if _is_known(entry):
         expected = f"{start}: {entry['value']:.3f}, as observed in this batch"
@@ -632,8 +629,8 @@ def scores_without_signal(aucs: Mapping[Hashable, float]) -> str:
     """Name groups whose AUC may be 1/2."""
     return (
         f"the scores do not tell the classes apart in {_with_auc(aucs)}: the 95% "
-        "interval of the AUC is not all above 0.5. The share of positives in such a "
-        "group cannot be estimated from its scores."
+        "interval of the AUC reaches down to 0.5 or lower. The share of positives in "
+        "such a group cannot be estimated from its scores."
     )
 
 

@@ -171,7 +171,10 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
         yield f"learner: {content['learner']}"
     yield "AUC: how well the scores tell the classes apart, from 0.5 (not at all) to 1."
     if any(group["auc"] is None for group in content["groups"]):
-        yield "A dash: fewer than 10 rows in a class, so the group borrows from others."
+        yield (
+            "A dash means fewer than 10 rows in a class: the group borrows from the "
+            "others."
+        )
 
 
 _SHOWN_SETTINGS = """
@@ -456,7 +459,7 @@ def _observed(observed: Mapping[str, Any]) -> str:
                 rows += finding["rows"]
         rates.append(number(right / rows if rows else None))
         worst.append(number(observed[who]["worst"].get("pe", {}).get("value")))
-    text = f"By the labels: accuracy {rates[0]} ({rates[1]} as trained)"
+    text = f"Judged by the labels: accuracy {rates[0]} ({rates[1]} as trained)"
     no_pe = why_no_pe(observed["cape"])
     if no_pe:
         return f"{text}. {no_pe}"
@@ -507,11 +510,11 @@ def rows_needed(
             line.append(need["labels_needed_drawn_plainly"])
         lines.append(line)
     yield TextTable(f"For {level_text(level)} intervals {width:g} wide", columns, lines)
-    yield "narrowest is the smallest width that more rows can reach."
+    yield "narrowest: more rows cannot make the interval narrower than this."
     if of_file:
         yield (
-            "labels needed assumes that cape sample --width draws the rows; if random "
-            "assumes a random sample."
+            "'labels needed' assumes that cape sample --width draws the rows, and "
+            "'if random' that they are a random sample."
         )
     if worst:
         yield (
@@ -661,7 +664,7 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
         "--positive changes that."
     )
     if any(finding["why"] == "too few rows" for finding in content["groups"]):
-        yield "few means fewer than 10 rows."
+        yield "'few' means fewer than 10 rows."
     yield from _proportional_equality(content, by_group, names)
 
 
