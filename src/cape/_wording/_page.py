@@ -246,7 +246,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 def action_name(action: Summary) -> str:
     """Name the action of a group, as in "Label 97 rows"."""
-    text = action_words(action["code"], action["labels"], action["reason"])
+    text = action_words(action["code"], action["labels"], action.get("reason", ""))
     return text[0].upper() + text[1:]
 
 
