@@ -151,3 +151,18 @@ def test_a_sheet_of_another_file_is_refused_and_nothing_is_written(
     refused("predict", *base, *checked, says=["line ", "'perhaps'"])
     missing = tmp_path / "missing.csv"
     refused("predict", *base, "--checked", missing, says="missing.csv")
+
+
+def test_the_rows_that_are_drawn_are_those_that_predict_asks_for(cape, base, tmp_path):
+    """Also if they are most of the rows, and if the file already has labels."""
+    few = pd.read_csv(base[1]).head(60)
+    few.to_csv(tmp_path / "few.csv", index=False)
+    few.drop(columns="y").to_csv(tmp_path / "new.csv", index=False)
+    _, out, _ = cape("predict", base[0], tmp_path / "new.csv", "--json")
+    asked = json.loads(out)["action"]["groups"]
+    sheet = tmp_path / "sheet.csv"
+    _, out, _ = cape("sample", base[0], tmp_path / "few.csv", "--out", sheet, "--json")
+    drawn = json.loads(out)
+    assert [group["drawn"] for group in drawn["groups"]] == [24, 20]
+    assert [group["labels"] for group in asked] == [24, 20]
+    assert drawn["enough"] == 44

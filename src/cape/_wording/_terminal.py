@@ -543,7 +543,8 @@ def sampled(
     yield TextTable("", ["group", "rows", "drawn"], lines)
     n_drawn = sum(entry["drawn"] for entry in groups)
     if enough > n_drawn:
-        few = few_labels(n_drawn, len(groups), enough)
+        n_groups = sum(entry["drawn"] > 0 for entry in groups)
+        few = few_labels(n_drawn, n_groups, enough)
         yield f"{few} (--rows {enough}, or --width {USEFUL_WIDTH})."
     yield (
         f"Fill in {label!r} for as many of these rows as you can, starting at the "

@@ -299,14 +299,18 @@ def sample(
         groups.append(
             {"group": names[group], "rows": sampled.rows[group], "drawn": drawn}
         )
+    enough = sampled.enough
+    if rows is None and width is None:
+        # The plan knows the scores, and draws what the actions ask for.
+        enough = sum(sampled.drawn.values())
     said = _app.give_notes(notes)
     if as_json:
-        content = {"out": str(out), "groups": groups, "enough": sampled.enough}
+        content = {"out": str(out), "groups": groups, "enough": enough}
         _app.give_json("sample", {**content, "notes": said})
         return
     then = batch.to_paste("predict", model, file, checked=out, out=_PREDICTIONS)
     _app.give_path("rows to label", out)
-    _app.give(words.sampled(groups, loaded.columns.label, sampled.enough, then))
+    _app.give(words.sampled(groups, loaded.columns.label, enough, then))
 
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")

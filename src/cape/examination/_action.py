@@ -42,8 +42,8 @@ class GroupAction:
         "drift" and "given" (not adapted; given: all rows have labels, which did not
         decide); "labels", or the verdict of the group (use).
     labels : int
-        Rows to label, those included that have a label; 0 if none, or if nearly all
-        rows would have to be labelled.
+        Rows to label, those included that have a label; 0 if none, or if the
+        group has fewer rows than labels are used of.
     columns : list of str
         Columns to fix; empty if none.
     """
@@ -134,7 +134,7 @@ def choose_action(
         What labels say, whether they decided or not.
     group : value, or tuple of values
     labels_asked : int
-        Labels that the group needs; 0 if it needs none, or nearly all rows.
+        Labels that the group needs; 0 if it needs none, or has too few rows.
 
     Returns
     -------

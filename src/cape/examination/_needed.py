@@ -32,7 +32,7 @@ from cape._labelled._draw import (
 )
 from cape._labelled._sample import score_cells
 from cape._labelled._use import LAST_DRAWS, use_labels
-from cape._limits import ASKED_WIDTH, USEFUL_WIDTH
+from cape._limits import ASKED_WIDTH, FEWEST_LABELS, USEFUL_WIDTH
 from cape._notebook import InNotebook
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch
 from cape._validation import check_choice, check_fitted_cape, check_prevalence
@@ -221,7 +221,7 @@ def labels_asked(
     -------
     dict from group to int
         0 where the interval is narrow enough and rests on the batch, where a column is
-        at fault, and where more than half of the rows would have to be labelled.
+        at fault, and where there are fewer rows than labels are used of.
     """
     asked = {}
     for group, adapted in adaptation.groups.items():
@@ -232,8 +232,9 @@ def labels_asked(
         is_wide = drift is None or adapted.estimate.width > USEFUL_WIDTH
         is_unknown = adapted.verdict in ("drifted", "too_little_known")
         if (is_wide or is_unknown) and not at_fault:
-            need = _need_of(group, models, evidence, adaptation, ASKED_WIDTH)
-            if 2 * need["labels"] <= adapted.rows:
+            # Fewer labels would not be used.
+            if adapted.rows >= FEWEST_LABELS:
+                need = _need_of(group, models, evidence, adaptation, ASKED_WIDTH)
                 asked[group] = need["labels"]
     return asked
 
