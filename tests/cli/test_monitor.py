@@ -334,3 +334,14 @@ def test_weak_scores_are_the_reason_and_not_a_column_that_moved(cape, tmp_path):
     assert entry["verdict"] in ("cannot_tell", "too_little_known")
     assert "no matter how many rows" in breach["where"] and "`b`" not in breach["where"]
     assert [one["why"] for one in content["left_out"]] == ["cannot be told"]
+
+
+def test_terminal_and_page_draw_rows_of_the_same_file(cape, model, months, tmp_path):
+    for name in ("few.csv", "last.csv"):
+        pd.read_csv(months / "jan.csv").head(40).to_csv(tmp_path / name, index=False)
+    files = (tmp_path / "few.csv", tmp_path / "last.csv")
+    _, out, _ = cape("monitor", model, *files, "--report", tmp_path / "page.html")
+    (command,) = [line for line in out.splitlines() if line.startswith("  cape sample")]
+    assert str(tmp_path / "last.csv") in command
+    page = (tmp_path / "page.html").read_text()
+    assert f"<code>{command.strip()}</code>" in page

@@ -403,7 +403,7 @@ def monitor(
     sample = "" if counts else batch.to_paste("sample", model, last, out=_SHEET)
     output.give_and_judge(
         "monitor",
-        summary,
+        {**summary, "sample": sample},
         partial(words.monitored, sample=sample, verbose=output.verbose),
         notes,
         conditions=conditions,

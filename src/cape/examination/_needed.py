@@ -231,11 +231,11 @@ def labels_asked(
         # Where nobody looked for drift, no interval tells whether labels are needed.
         is_wide = drift is None or adapted.estimate.width > USEFUL_WIDTH
         is_unknown = adapted.verdict in ("drifted", "too_little_known")
-        if (is_wide or is_unknown) and not at_fault:
-            # Fewer labels would not be used.
-            if adapted.rows >= FEWEST_LABELS:
-                need = _need_of(group, models, evidence, adaptation, ASKED_WIDTH)
-                asked[group] = need["labels"]
+        # Fewer labels would not be used.
+        is_large = adapted.rows >= FEWEST_LABELS
+        if (is_wide or is_unknown) and is_large and not at_fault:
+            need = _need_of(group, models, evidence, adaptation, ASKED_WIDTH)
+            asked[group] = need["labels"]
     return asked
 
 
