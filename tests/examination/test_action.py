@@ -23,6 +23,7 @@ LABELLED = {"rows": 90, "estimate": 0.6, "verdict": "confirmed", "p_value": 0.4}
         ({}, "drifted", 0, ("not_adapted", "drift")),
         ({}, "too_little_known", 0, ("not_adapted", "scores")),
         ({}, "ignored", 60, ("label", "ignored")),
+        ({}, "ignored", 0, ("not_adapted", "drift")),
         ({"labels": LABELLED}, "drifted", 0, ("use", "labels")),
         ({"labels": LABELLED}, "ignored", 60, ("use", "labels")),
     ],

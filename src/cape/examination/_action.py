@@ -158,6 +158,8 @@ def choose_action(
     if adapted.labels.verdict is not None and not is_wide:
         return GroupAction("use", "labels")
     if verdict == "ignored" and adapted.labels.verdict is None:
+        if not labels_asked:
+            return GroupAction("not_adapted", "drift")
         return GroupAction("label", "ignored", labels_asked)
     if is_wide and labels_asked:
         return GroupAction("label", _why_wide(adapted), labels_asked)

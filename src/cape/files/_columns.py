@@ -43,7 +43,9 @@ MOST_LABELS = 20
 
 _KINDS_OF_VALUES = {
     "boolean": "flag",
+    "date": "date",
     "datetime64": "date",
+    "decimal": "number",
     "floating": "number",
     "integer": "number",
     "timedelta64": "number",
