@@ -250,7 +250,7 @@ def _explaining(path: Path, dialect: Dialect) -> Iterator[None]:
     """Turn errors of reading a CSV by Python into sentences that name the file."""
     try:
         yield
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         other = "latin-1" if dialect.is_utf8 else "utf-8"
         raise TableError(
             f"{path} is not {dialect.encoding} text. Save it as UTF-8, or name its "

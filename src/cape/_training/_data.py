@@ -250,7 +250,7 @@ def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
         return
     X = data.X
     if not isinstance(X, pd.DataFrame):
-        X = pd.DataFrame(np.asarray(X))
+        X = pd.DataFrame(np.asarray(X), copy=False)
     labels = 2 * groups.codes.astype(np.int64) + (data.y == data.positive)
     try:
         # The whole table is looked at only if a sample of it has copies.
