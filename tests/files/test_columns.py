@@ -1,5 +1,7 @@
 """Columns of another file: their order, their types and their spelling."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,12 +49,14 @@ def test_order_does_not_matter_and_kinds_are_those_of_training(notes):
         ([True, None, False], "number", [1.0, np.nan, 0.0], None),
         (pd.array([1, None], dtype="Int64"), "number", [1.0, np.nan], None),
         (pd.to_timedelta(["1min", None]), "number", [60.0, np.nan], None),
+        ([Decimal("1.5"), None], "number", [1.5, np.nan], None),
         ([None, None], "number", [np.nan, np.nan], None),
         (["a", "007"], "text", ["a", "007"], None),
         ([7.0, np.nan], "text", ["7", np.nan], ("number", "text")),
         (pd.Categorical(["u", "v"]), "text", ["u", "v"], None),
         ([None, None], "text", [np.nan, np.nan], None),
         (DAYS, "date", DAYS, None),
+        (list(DAYS.date), "date", DAYS, None),
         (["2020-01-01", "2020-01-02 00:00:00"], "date", DAYS, ("text", "date")),
         (["01.01.2020", "2.1.2020"], "date", DAYS, ("text", "date")),
         (DAYS.tz_localize("UTC").tz_convert("Europe/Vienna"), "date", DAYS, None),

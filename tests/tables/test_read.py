@@ -315,6 +315,11 @@ def test_encodings_are_read_when_named(write, encoding):
         open_table(path)
 
 
+def test_a_file_that_is_no_utf_16_is_named(write):
+    with pytest.raises(TableError, match=r"t\.csv is not utf-16 text"):
+        read(write("a,b\n1,2\n"), Dialect(encoding="utf-16"))
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf_8", "UTF8", "utf-8-sig"])
 def test_a_byte_order_mark_is_not_part_of_the_first_name(write, encoding):
     path = write(b"\xef\xbb\xbfage,race\n1,2\n")
