@@ -317,7 +317,7 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
         ("sex", ["M"] * 29 + ["F"] * 31, "100% are values never seen in training: F"),
         ("sex", ["Male"] * 90 + ["Female"] * 10, "10% are 'Female' (50% expected)"),
         ("priors_count", [3, 9] * 40, "50% are greater than 5 (0% expected)"),
-        ("priors_count", [3] * 90, "all 90 values are from 3 to below 4 (16%"),
+        ("priors_count", [3] * 90, "all 90 values are at least 3 but below 4 (16%"),
         (
             "nothing",
             [1] * 90,

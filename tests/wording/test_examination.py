@@ -54,6 +54,6 @@ def test_first_lines_of_what_print_shows(seen):
     }
     for first, result in texts.items():
         assert repr(result).splitlines()[0] == first
-    assert "  0: no column clearly changed" in repr(seen.columns)
+    assert "  0: no column has clearly changed" in repr(seen.columns)
     assert "  0: consistent with a prior shift (p = " in repr(seen.prior_shift)
     assert "  0: moved, 0.500 -> 0." in repr(seen.moved)

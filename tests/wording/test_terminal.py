@@ -50,7 +50,7 @@ from cape._wording._terminal import (
             "disarmed",
             {"n": 3, "path": "o.csv", "predicted": True},
             "o.csv: 3 fields that spreadsheets would run as formulas got a leading "
-            "apostrophe. To predict that file again, write Parquet instead.",
+            "apostrophe. To use that file as input, write Parquet instead.",
         ),
         ("rule", {"text": "missed.", "file": "jan.csv"}, "jan.csv: missed."),
         ("rule", {"text": "missed.", "file": ""}, "missed."),
@@ -71,13 +71,14 @@ from cape._wording._terminal import (
         (
             "dropped",
             {"kind": "date", "columns": [("day", "holds dates")]},
-            "dropped dates, which all come after training in later files: 'day' (holds "
-            "dates).",
+            "dropped dates, which in later files all come after the dates in training: "
+            "'day' (holds dates).",
         ),
         (
             "sampled",
             {"n": 30, "rows": 60, "most": 10},
-            "trained on a sample of 30 of 60 rows, at most 10 per group and label.",
+            "the model was trained on a sample of 30 of 60 rows, at most 10 per group "
+            "and label.",
         ),
         (
             "labels_not_used",
@@ -154,7 +155,9 @@ def test_each_fact_of_a_model_is_a_sentence():
 
 def test_a_condition_that_is_met_says_where_and_by_how_much():
     breach = {"condition": "pd>0.1", "where": "a", "value": 0.3, "by": 0.2}
-    assert breach_text(breach) == "fail-if pd>0.1 is met: a: 0.300, by 0.200"
+    assert breach_text(breach) == (
+        "fail-if pd>0.1 is met: a: 0.300, 0.200 beyond the limit"
+    )
     verdict = {**breach, "condition": "fault", "where": "march, a: `age`: missing"}
     assert breach_text(verdict) == "fail-if fault is met: march, a: `age`: missing"
 

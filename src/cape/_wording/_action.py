@@ -30,8 +30,8 @@ REASONS = {
     ("label", "columns"): "columns and scores disagree",
     ("label", "labels"): "too few usable labels",
     ("label", "ignored"): "other changes found but ignored",
-    ("not_adapted", "scores"): "scores too weak to tell the share",
-    ("not_adapted", "few_rows"): "too few rows to tell the share",
+    ("not_adapted", "scores"): "scores too weak to estimate the share",
+    ("not_adapted", "few_rows"): "too few rows to estimate the share",
     ("not_adapted", "drift"): "other changes found",
     ("not_adapted", "given"): "all rows have labels",
     ("use", "labels"): "backed by labels",
@@ -44,12 +44,12 @@ REASONS = {
 _SAID_ABOVE = [("do_not_use", "fault"), ("use", "consistent")]
 """What rows of a table leave out: broken columns are named above it."""
 
-_LET_DECIDE = "let the labels decide"
+_LET_CORRECT = "let the labels correct the estimates"
 
 CONFIRMED = "labels agree to within 0.1"
 
 COUNTED = {
-    "do_not_use": "not to use",
+    "do_not_use": "unusable",
     "label": "to label",
     "not_adapted": "on hold",
     "use": "to use",
@@ -96,7 +96,7 @@ def action_words(code: str, labels: int, reason: str = "") -> str:
     ('hold off: label 54 rows', 'hold off: collect more rows')
     """
     rows = rows_text(labels)
-    more = _LET_DECIDE if reason == "given" else "collect more rows"
+    more = _LET_CORRECT if reason == "given" else "collect more rows"
     if labels:
         more = f"label {rows}"
     return ACTIONS[code].format(rows=rows, more=more)
@@ -136,7 +136,7 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
     if labels:
         steps.append(f"label {rows_text(labels)}")
     elif any(action.get("reason") == "given" for action in actions):
-        steps.append(_LET_DECIDE)
+        steps.append(_LET_CORRECT)
     elif "not_adapted" in codes:
         steps.append("collect more rows")
     first = " and ".join(steps)
@@ -151,7 +151,7 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
         return f"{head}: {first} first" if steps else head
     if "label" in codes:
         return f"{first[0].upper()}{first[1:]} first"
-    return f"Hold off: {first} first"
+    return f"Hold off: {first}"
 
 
 def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") -> str:

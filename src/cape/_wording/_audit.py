@@ -92,8 +92,8 @@ def rate_is_undefined(rate: str, groups: list[str]) -> str:
 def pe_is_undefined(groups: list[str]) -> str:
     """Warn of groups that no other group can be compared with."""
     return (
-        "proportional equality is undefined relative to groups with no positives or no "
-        f"predicted positives, and is NaN there: {', '.join(groups)}."
+        "proportional equality is undefined (NaN) relative to these groups, which have "
+        f"no positives or no predicted positives: {', '.join(groups)}."
     )
 
 
@@ -183,8 +183,8 @@ def left_out_groups(names: list[str], fewest_rows: int) -> str:
 
 
 _AS_TRAINED = (
-    "As trained: the same model without CAPE, cut off where it predicts as many "
-    "positives as there were in training."
+    "As trained: the same model without CAPE, with the cutoff at which it predicts as "
+    "many positives in training as there were."
 )
 
 

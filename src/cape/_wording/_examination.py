@@ -136,7 +136,7 @@ def columns_repr(shift: results.ColumnShift) -> str:
     for group, name in shift.names.items():
         moved = shift.moved(group)
         if not moved:
-            lines.append(f"{name}: no column clearly changed")
+            lines.append(f"{name}: no column has clearly changed")
             continue
         lines.append(f"{name}:")
         found = [column_line(one.column, one.what_happened) for one in moved]

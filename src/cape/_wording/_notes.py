@@ -39,8 +39,8 @@ _NOTES = {
     "labels_not_used": "labels for {group!r} are not used: {returned} of the {drawn} "
     "rows drawn came back and {why} (p = {p_value:.2g}).{asked}",
     "never_predicted": "--map: {value!r} never occurs in {column!r}.",
-    "sampled": "trained on a sample of {n} of {rows} rows, at most {most} per "
-    "group and label.",
+    "sampled": "the model was trained on a sample of {n} of {rows} rows, at most "
+    "{most} per group and label.",
     "looks_like": "read {names} as text, but the values look like {look}, such as "
     "{example!r}. {advice}",
     "suspicious": "{kind}: {columns}. Leave out a column with --drop, or all "
@@ -67,7 +67,7 @@ _NOTES = {
     "constant": "dropped columns with a single value: {names}.",
     "not_read": "{why} This batch is left out; the others are included.",
     "perfect_scores": "the scores tell the classes apart almost perfectly. Does a "
-    "column hold the answer, or something recorded after it?",
+    "column hold the answer, or something recorded once it was known?",
 }
 
 _LOOKS = {
@@ -84,7 +84,7 @@ _SUSPICIONS = {
     "row number": "row numbers, which mean nothing in another file",
     "tells the answer": "columns that give the answer away, perhaps because they were "
     "filled in after it was known",
-    "date": "dates, which all come after training in later files",
+    "date": "dates, which in later files all come after the dates in training",
     "identifier": "identifiers, which are new in every file",
 }
 
@@ -117,7 +117,7 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
         words["n"] = counted(values["n"], "field")
         words["advice"] = ""
         if values["predicted"]:
-            words["advice"] = " To predict that file again, write Parquet instead."
+            words["advice"] = " To use that file as input, write Parquet instead."
     elif code == "labels_not_used":
         words["asked"] = ""
         words["why"] = "are not a random sample"

@@ -74,8 +74,8 @@ def from_others(adapted: GroupAdaptation) -> str:
 def few_labels(drawn: int, groups: int, enough: int) -> str:
     """Say that labels are few for so many groups, and how many would do."""
     return (
-        f"{drawn:,} labels are few for {counted(groups, 'group')}; {enough:,} would "
-        f"pin down each share to within about {USEFUL_WIDTH / 2:.2f}"
+        f"{drawn:,} labels are not many for {counted(groups, 'group')}; {enough:,} "
+        f"would pin down each share to within about {USEFUL_WIDTH / 2:.2f}"
     )
 
 
@@ -434,10 +434,12 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
         if name in said:
             said[name] = _value_text(numbers[name], form)
     said["greater"], said["smaller"], said["below"] = "greater", "smaller", "below"
+    least = "at least"
     if form == "date":
         said["greater"], said["smaller"], said["below"] = "later", "earlier", "before"
+        least = "on or after"
     if code == "constant":
-        said["where"] = f"from {said['low']} to below {said['high']}"
+        said["where"] = f"{least} {said['low']} but {said['below']} {said['high']}"
         high = np.float32(numbers["high"])
         if np.nextafter(np.float32(numbers["low"]), high) == high:
             said["where"] = said["low"]
@@ -603,7 +605,7 @@ def few_rows(n_rows: int) -> str:
     """Say that a model adapts to what is no batch."""
     return (
         f"predict adapts to the {rows_text(n_rows)} it was given, too few to estimate "
-        "the share of positives: a row may be decided differently in its full batch. "
+        "the share of positives: in its full batch, a row may get another decision. "
         "Adapt to a whole batch, and predict with clf.freeze(adaptation)."
     )
 

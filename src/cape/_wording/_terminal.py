@@ -729,14 +729,14 @@ def breach_text(breach: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> breach_text({"condition": "pd>0.1", "where": "a", "value": 0.3, "by": 0.2})
-    'fail-if pd>0.1 is met: a: 0.300, by 0.200'
+    'fail-if pd>0.1 is met: a: 0.300, 0.200 beyond the limit'
     >>> breach_text({"condition": "fault", "where": "a", "value": 1.0, "by": 1.0})
     'fail-if fault is met: a'
     """
     text = f"fail-if {breach['condition']} is met: {breach['where']}"
     if breach["condition"].isidentifier():
         return text
-    return f"{text}: {breach['value']:.3f}, by {breach['by']:.3f}"
+    return f"{text}: {breach['value']:.3f}, {breach['by']:.3f} beyond the limit"
 
 
 def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -404,8 +404,8 @@ class ColumnShift(InNotebook, GroupResult):
     >>> groups = new.sensitive_features
     >>> examine(clf, new.data, sensitive_features=groups).columns
     ColumnShift(
-      0: no column clearly changed
-      1: no column clearly changed
+      0: no column has clearly changed
+      1: no column has clearly changed
     )
     """
 
