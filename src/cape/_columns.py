@@ -554,7 +554,7 @@ _ROWS_AT_ONCE = 1 << 12
 _COMPARISONS_AT_ONCE = 1 << 20
 """Comparisons of numbers with edges, a byte each, that stay in the cache."""
 
-_FEW_PARTS = 8
+FEW_PARTS = 8
 """Sets of rows, at most, whose bits are counted faster than rows are copied out."""
 
 
@@ -657,9 +657,8 @@ class TableCells:
         -------
         ColumnCounts
         """
-        everything = [slice(None)]
-        if weights is None and self.counts_at_once(X, everything):
-            return ColumnCounts(self._count_numbers(X, everything)[0])
+        if weights is None and self.has_numbers(X):
+            return ColumnCounts(self._count_numbers(X, [slice(None)])[0])
         counts: list[np.ndarray] = []
         unseen = {}
         for place, cells in enumerate(self.columns):
@@ -692,11 +691,9 @@ class TableCells:
         list of ndarray of shape (n_cells_of_all_columns,)
         """
         weights = weights or [None] * len(parts)
-        if all(worth is None for worth in weights):
-            if self.counts_at_once(X, parts):
-                return list(self._count_numbers(X, parts))
-            if self.counts_at_once(X, []):
-                return [self.count(X[rows]).counts for rows in parts]
+        is_weighted = any(worth is not None for worth in weights)
+        if self.has_numbers(X) and not is_weighted and len(parts) <= FEW_PARTS:
+            return list(self._count_numbers(X, parts))
         # Cells are looked up once: a column of pandas costs as much as a thousand rows.
         codes = self.codes(X)
         counts = []
@@ -722,12 +719,14 @@ class TableCells:
         -------
         ndarray of uint8 of shape (n_rows, n_columns)
         """
-        if self.counts_at_once(X, []):
-            with np.errstate(over="ignore"):
-                values = X[:, _places(self.columns)].astype(np.float32)
-            reached = np.zeros(values.shape, dtype=np.uint8)
-            for edge in np.moveaxis(self._edges, 1, 0):
-                reached += values >= edge[:, 0]
+        if self.has_numbers(X):
+            reached = np.zeros((len(X), len(self.columns)), dtype=np.uint8)
+            for start in range(0, len(X), _ROWS_AT_ONCE):
+                block = slice(start, start + _ROWS_AT_ONCE)
+                with np.errstate(over="ignore"):
+                    values = X[block, _places(self.columns)].astype(np.float32)
+                for edge in np.moveaxis(self._edges, 1, 0):
+                    reached[block] += values >= edge[:, 0]
             # Missing values reach no edge at all.
             return reached + (reached > MISSING)
         codes = []
@@ -774,11 +773,10 @@ class TableCells:
     def __repr__(self) -> str:
         return f"TableCells({len(self.columns)} columns, {self.starts[-1]} cells)"
 
-    def counts_at_once(self, X: Any, parts: Sequence[Any]) -> bool:
-        """Tell whether `count_each` of an array takes less than to copy rows out."""
+    def has_numbers(self, X: Any) -> bool:
+        """Tell whether X is an array of numbers, and all columns were numbers, too."""
         is_array = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiu"
-        are_numbers = all(column.kind == "number" for column in self.columns)
-        return is_array and are_numbers and len(parts) <= _FEW_PARTS
+        return is_array and all(column.kind == "number" for column in self.columns)
 
     @cached_property
     def _edges(self) -> np.ndarray:

@@ -46,6 +46,10 @@ _FIRST_ROWS = 5
 _FEW_GROUPS = 4
 """Up to this number of groups, a comparison for each is faster than sorting."""
 
+_SMALL_NUMBERS = 256
+"""Whole numbers below are looked up, and not hashed: to hash those of a million rows
+takes a fifth of a prediction with one adaptation."""
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -538,6 +542,14 @@ def _factorize(values: Any, name: str, missing: str) -> Groups:
     """Replace the values of a column by codes; missing ones are a value or an error."""
     if not isinstance(values, pd.Series):
         values = np.asarray(values)
+    # Types of pandas are not numpy's, and may hold missing values.
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind == "i" and len(values):
+        numbers = np.asarray(values, dtype=np.int64)
+        if numbers.min() >= 0 and numbers.max() < _SMALL_NUMBERS:
+            occurs = np.bincount(numbers) > 0
+            codes = numbers if occurs.all() else (np.cumsum(occurs) - 1)[numbers]
+            keys: list[Group] = [*np.flatnonzero(occurs).tolist()]
+            return Groups(codes, keys)
     # It hashes the values; np.unique would have to sort them, which values of different
     # types do not allow.
     try:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cape._columns import ColumnCounts
+from cape._columns import FEW_PARTS, ColumnCounts
 from cape._drift._mixture import count_agreements
 from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape._group_model import GroupModel, TrainedColumns
@@ -555,8 +555,9 @@ def _count_columns(
         positions.append(rows.index - piece.start if is_scattered else slice(None))
     # The cells of all groups are the same.
     cells = trained[0].cells
-    if batch.array is not None and cells.counts_at_once(batch.array, positions):
-        counts = map(ColumnCounts, cells.count_each(batch.array[piece], positions))
+    array: Any = batch.array
+    if len(parts) <= FEW_PARTS and cells.has_numbers(array):
+        counts = map(ColumnCounts, cells.count_each(array[piece], positions))
     else:
         counts = map(TrainedColumns.count, trained, parts.values())
     return dict(zip(parts, counts, strict=True))
