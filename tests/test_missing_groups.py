@@ -177,3 +177,15 @@ def test_the_option_of_the_commands(tables, tmp_path, capsys, command):
     assert "--missing-groups group" in capsys.readouterr().err
     assert run([command, *arguments, "--missing-groups", "drop", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["notes"]
+
+
+def test_what_the_model_cannot_do_is_not_offered(tables, tmp_path, capsys):
+    model = str(tmp_path / "m.cape")
+    train = ["train", str(tables / "train.csv"), "--label", "y", "--group", "z"]
+    table = pd.read_csv(tables / "train.csv").dropna(subset="z")
+    table.to_csv(tmp_path / "known.csv", index=False)
+    train[1] = str(tmp_path / "known.csv")
+    assert run([*train, "--out", model, "--learner", "logistic"]) == 0
+    assert run(["predict", model, str(tables / "new.csv")]) == 2
+    error = capsys.readouterr().err
+    assert "train again" in error and "--missing-groups group" not in error

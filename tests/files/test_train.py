@@ -177,6 +177,11 @@ def test_which_label_is_positive_and_of_which_kind(
         ({"z": None}, {"settings": {"missing_groups": "drop"}}, r"and a group\.$"),
         ({"y": list("abcd") * 50}, {}, r"such as --positive c --positive d\.$"),
         (
+            {"y": [*"ab"] * 98 + [*"acd?"]},
+            {},
+            r"If 'c', 'd', '\?' is a mistake, .* such as --positive b\.$",
+        ),
+        (
             {"y": list("abcd") * 50},
             {"positive": ["a", "x"]},
             r"no value 'x'; its values",

@@ -205,6 +205,13 @@ def test_every_option_of_the_commands_is_in_the_table():
         ("at least min_group_size=30 rows", "at least --min-group-size 30 rows"),
         ("Fit with scores='folds' for", "Train with --scores folds for"),
         ("fewer than min_class_size=25 rows", "fewer than 25 rows"),
+        (
+            "the rate of false alarms cannot be guaranteed. Use cape.Scores, "
+            "cv='prefit' or one split instead.",
+            "the rate of false alarms cannot be guaranteed. Use a model of cape train "
+            "--score instead.",
+        ),
+        ("clf must be the model of the watch.", "MODEL must be that of --state."),
         ("path must be a model file", "MODEL must be a model file"),
         (
             "The 'cv' parameter of CapeClassifier must be an int in the range [2, inf)"

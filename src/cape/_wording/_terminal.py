@@ -795,6 +795,8 @@ _PHRASES = {
     r", or give each row once with its count as sample_weight": "",
     r"\bFit with (?=--)": "Train with ",
     r"^clf must have cape\.Scores as estimator": "MODEL must be from train --score",
+    r"Use cape\.Scores, --cv prefit or one split": "Use a model of cape train --score",
+    r"^clf must be the model of the watch": "MODEL must be that of --state",
     r"^Seed must be": "--seed must be",
     r"--jobs == 0 in Parallel has no meaning": "--jobs must not be 0.",
     r"^n_splits=\d+ cannot be greater than the number of members in each class": (

@@ -58,6 +58,9 @@ _FLAGS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 # nor "1,000", which is a thousand to many. "007" may be a code whose zeros matter.
 _WHOLE_NUMBER = re.compile(r"([+-]?\d+)(?:\.0+|,0)")
 
+_RARE = 50
+"""A value of a label with so many times fewer rows than others is called a mistake."""
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -804,8 +807,12 @@ def split_labels(
                 " Make a column of two values of it first, such as 1 above a limit."
             )
         elif len(counts) > 2:
+            # A value of hardly any rows is more likely a mistake than a class.
+            rarest = counts[by_size[1]] / _RARE
+            common = [value for value in by_size if counts[value] >= rarest]
             # Of many values, two: the option can be repeated.
-            two = sorted(counts, key=by_value)[-min(len(counts) - 2, 2) :]
+            n_named = min(max(len(common) - 2, 1), 2)
+            two = sorted(common, key=by_value)[-n_named:]
             options = shlex.join(
                 word for value in two for word in ("--positive", value)
             )
@@ -813,6 +820,9 @@ def split_labels(
                 " Name those that count as positive, and the rest is negative, such as "
                 f"{options}."
             )
+            if len(common) == 2:
+                rare = listed(map(repr, by_size[2:]), 4)
+                advice = f" If {rare} is a mistake, correct it.{advice}"
         raise TableError(
             f"{where} must hold two values, got {len(counts)}: "
             f"{listed(shown.values(), 4)}.{advice}"

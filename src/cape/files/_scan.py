@@ -65,6 +65,11 @@ _REMEDIES = {
     "label": "Use --missing-labels drop to leave them out.",
 }
 
+_TRAIN_AGAIN = (
+    "The model cannot predict them: fill in the group, or train again with "
+    "--missing-groups drop."
+)
+
 OnRows = Callable[[str, int], None]
 """Called with the stage of the work and the number of rows that have just been done."""
 
@@ -279,7 +284,10 @@ class Scan:
                 has_labels |= bool((positive >= 0).any())
             self.on_rows("reading", len(X))
         missing = model.clf.missing_groups
-        self._judge_missing("group", model.columns.groups, without_group, missing)
+        names = model.columns.groups
+        # Without a model of all groups, no option of this command would help.
+        remedy = "" if model.clf.pooled_ else _TRAIN_AGAIN
+        self._judge_missing("group", names, without_group, missing, remedy)
         if unknown:
             counts = [f"{name!r} ({rows_text(n)})" for name, n in unknown.most_common()]
             known = [repr(group_name(group)) for group in model.clf.groups_[:10]]
@@ -343,7 +351,12 @@ class Scan:
             )
 
     def _judge_missing(
-        self, what: str, columns: Sequence[str], rows: Sequence[int], missing: str
+        self,
+        what: str,
+        columns: Sequence[str],
+        rows: Sequence[int],
+        missing: str,
+        remedy: str = "",
     ) -> None:
         """Raise if rows without a value are an error, and note their number otherwise.
 
@@ -357,6 +370,8 @@ class Scan:
             Rows without a value in one of them, counted from 0. Lines are those of a
             CSV without line breaks in fields.
         missing : {"error", "group", "drop"}
+        remedy : str, default=""
+            What to do instead of leaving them out.
         """
         if not rows:
             return
@@ -369,7 +384,7 @@ class Scan:
             where = "lines"
             first = [row + 1 for row in first]
         names = " or ".join(map(repr, columns))
-        remedy = _REMEDIES[what]
+        remedy = remedy or _REMEDIES[what]
         if rows == [self.rows - 1]:
             remedy = f"{TOTAL_ADVICE} {remedy}"
         raise TableError(
