@@ -457,6 +457,15 @@ LOOKS = {
 }
 
 
+def test_a_word_that_makes_numbers_text_is_named(train, frame, notes):
+    """A code of letters and figures is no such column."""
+    frame["u"] = [*"1234567"] * 28 + [*"1", "?", "?", "-"]
+    frame["w"] = ["A1", "7"] * 100
+    train(frame, notes=notes)
+    found = [note.values for note in notes if note.code == "few_words"]
+    assert found == [{"column": "u", "value": "?", "n": 3}]
+
+
 def test_text_that_looks_like_numbers_or_dates_is_noted(train, frame, notes):
     named = {}
     for look, columns in LOOKS.items():

@@ -43,6 +43,8 @@ _NOTES = {
     "{most} per group and label.",
     "looks_like": "read {names} as text, but the values look like {look}, such as "
     "{example!r}. {advice}",
+    "few_words": "read {column!r} as text because of {n}, such as {value!r}; all other "
+    "values are numbers. If it means that the number is unknown, leave it blank.",
     "suspicious": "{kind}: {columns}. Leave out a column with --drop, or all "
     "suspicious ones with --drop-suspicious.",
     "dropped": "dropped {kind}: {columns}.",
@@ -106,6 +108,8 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
         words["names"] = quoted(values["columns"], _MOST_NAMES)
     if code == "columns_not_used":
         words["n"] = counted(len(values["columns"]), "column")
+    elif code == "few_words":
+        words["n"] = counted(values["n"], "value")
     elif code == "missing_groups":
         words["what"] = _MISSING_GROUPS[values["how"]]
     elif code == "alike_names":

@@ -90,6 +90,9 @@ _WITH_SIGN = r"[+-]?\d+[.,]\d+"
 _WITH_THOUSANDS = r"[+-]?\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?"
 _NUMBER = rf"[+-]?\d+|{_WITH_SIGN}|{_WITH_THOUSANDS}"
 
+_FEW_WORDS = 0.05
+"""Largest share of words in a column of text that is most likely one of numbers."""
+
 # Real data hardly ever tell the classes apart so well without the help of a column that
 # was filled in after the outcome was known.
 _SUSPICIOUS_AUC = 0.995
@@ -504,7 +507,12 @@ def _note_look_alikes(frame: pd.DataFrame, kinds: dict[str, str], notes: Notes) 
     for name, kind in kinds.items():
         if kind != "text":
             continue
-        look, example = _look_of(frame[name].dropna().str.strip())
+        texts = frame[name].dropna().str.strip()
+        words = texts[~texts.str.fullmatch(_NUMBER)]
+        if 0 < len(words) <= _FEW_WORDS * len(texts):
+            word = words.mode()[0]
+            notes.say("few_words", column=name, value=word, n=len(words))
+        look, example = _look_of(texts)
         if look:
             alike.setdefault(look, []).append(name)
             examples.setdefault(look, example)
