@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape import ScoreHistogram
+from cape._histogram import move_score
 from cape.quantify import edges_for, round_scores
 
 ONE = 2**32  # the unit of rounded scores
@@ -203,7 +204,7 @@ def test_a_score_moved_in_and_out_is_as_if_counted(s, e, score):
     for counted, sign in ((np.append(s, score), 1), (s, -1)):
         # What was computed before the score has moved must not stay.
         before = histogram.size, histogram.centres, histogram.shares
-        histogram.move(score, sign)
+        move_score(histogram, score, sign)
         expected = ScoreHistogram.of(counted, e)
         assert histogram == expected
         assert histogram.size == expected.size != before[0]

@@ -255,26 +255,6 @@ class ScoreHistogram:
         """What quantifiers computed from these counts, which they are asked again."""
         return {}
 
-    def move(self, score: int, sign: int) -> None:
-        """Add a score in place (sign 1), or take it away (sign -1).
-
-        Only for histograms that nobody else has: a stream moves scores in and out of
-        its own at every row, where adding and subtracting would cost thirty times more.
-
-        Examples
-        --------
-        >>> histogram = ScoreHistogram.of(round_scores([0.2]), np.array([HALF]))
-        >>> histogram.move(ONE, 1)
-        >>> histogram.counts.tolist()
-        [1, 1]
-        """
-        cell = np.searchsorted(self.edges, score)
-        self.counts[cell] += sign
-        self.sums[cell] += sign * score
-        # What was computed from the counts is no longer true.
-        for name in vars(self).keys() - self.__getstate__().keys():
-            del vars(self)[name]
-
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone: what was computed from them is computed again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -389,6 +369,27 @@ class ScoreHistogram:
                 "histograms must have the same edges and unit to be added or "
                 "subtracted."
             )
+
+
+def move_score(histogram: ScoreHistogram, score: int, sign: int) -> None:
+    """Add a score to a histogram in place (sign 1), or take it away (sign -1).
+
+    Only for histograms that nobody else has: a stream moves scores in and out of its
+    own at every row, where adding and subtracting would cost thirty times more.
+
+    Examples
+    --------
+    >>> histogram = ScoreHistogram.of(round_scores([0.2]), np.array([HALF]))
+    >>> move_score(histogram, ONE, 1)
+    >>> histogram.counts.tolist()
+    [1, 1]
+    """
+    cell = np.searchsorted(histogram.edges, score)
+    histogram.counts[cell] += sign
+    histogram.sums[cell] += sign * score
+    # What was computed from the counts is no longer true.
+    for name in vars(histogram).keys() - histogram.__getstate__().keys():
+        del vars(histogram)[name]
 
 
 def edges_for(

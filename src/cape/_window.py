@@ -13,7 +13,7 @@ from cape._drift._mixture import count_agreements
 from cape._evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group
-from cape._histogram import HALF, ONE, ScoreHistogram
+from cape._histogram import HALF, ONE, ScoreHistogram, move_score
 from cape._json_fields import Fields
 from cape._prediction import Reading, zero_evidence
 
@@ -243,11 +243,11 @@ class Window:
     def _count(self, evidence: GroupEvidence, row: StreamRow, sign: int) -> None:
         """Add a row to some evidence (sign 1), or take it away (sign -1)."""
         for score in row.scores:
-            evidence.scores.move(score, sign)
+            move_score(evidence.scores, score, sign)
         if isinstance(evidence.tally, ScoreHistogram):
             # A second number is the decision that was made: positives are tallied.
             if row.deciding[-1] > HALF or len(row.deciding) == 1:
-                evidence.tally.move(row.deciding[0], sign)
+                move_score(evidence.tally, row.deciding[0], sign)
         elif evidence.tally is not None:
             # One row is tallied: what each member decides is its count.
             np.add(evidence.tally, sign * np.array(row.deciding), out=evidence.tally)

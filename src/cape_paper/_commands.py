@@ -21,6 +21,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +30,6 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from cape._packages import require_extra
 from cape_paper._charts import save_pictures
 from cape_paper._claims import verdicts
 from cape_paper._comparison import compare_methods
@@ -442,7 +442,8 @@ def _run_and_show(run: Callable[..., dict[str, Any]], out: Path, *, jobs: int) -
         Number of cells computed at the same time.
     """
     # pandas writes tables by it, at the end of a run that takes minutes.
-    require_extra("paper", "tabulate", what="reproduce")
+    if find_spec("tabulate") is None:
+        raise ImportError('reproduce needs tabulate: pip install "cape-fair[paper]".')
     aside = Console(stderr=True)
     with Progress(console=aside, transient=True, disable=not aside.is_terminal) as bar:
         task = bar.add_task("cells", total=None)

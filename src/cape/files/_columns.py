@@ -383,7 +383,7 @@ def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float
     {'age': (18.0, 65.0)}
     >>> check_bins({"age": [65, 18]}, ["age"])
     Traceback (most recent call last):
-    cape._tables._source.TableError: bins must be ... that ascend, got 65, 18 for 'age'.
+    cape._tables._source.TableError: bins must be ... numbers, got 65, 18 for 'age'.
     """
     checked = {}
     for name, edges in (bins or {}).items():
