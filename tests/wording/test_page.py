@@ -4,6 +4,7 @@ import pytest
 
 from cape._wording._page import (
     columns_sentence,
+    is_told,
     labels_head,
     lede,
     made_rows,
@@ -93,6 +94,20 @@ def test_a_model_without_groups_says_none():
     rows = dict(made_rows({**MADE, "columns": columns}))
     assert rows["groups"] == "none" and rows["features"] == "u"
     assert rows["label"] == "y: 1 is positive and 0 is negative"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code", "decided", "told"),
+    [
+        ("cannot_tell", "label", False, False),
+        ("cannot_tell", "use", False, True),
+        ("cannot_tell", "label", True, True),
+        ("fault", "do_not_use", False, False),
+        ("drifted", "not_adapted", False, True),
+    ],
+)
+def test_a_share_is_told_where_something_tells_it(verdict, code, decided, told):
+    assert is_told({"verdict": verdict}, {"code": code}, decided=decided) is told
 
 
 # What labels say of the estimates

@@ -244,6 +244,13 @@ def interval(low: float | None, high: float | None) -> str:
     return f"{points(low)}\N{EN DASH}{points(high)}%"
 
 
+def is_told(group: Summary, action: Summary, *, decided: bool = False) -> bool:
+    """Tell whether to show the share of a group: labels tell it whatever tests say."""
+    if decided or action["code"] == "use":
+        return True
+    return group["verdict"] not in ("fault", "cannot_tell")
+
+
 def action_name(action: Summary) -> str:
     """Name the action of a group, as in "Label 97 rows"."""
     text = action_words(action["code"], action["labels"], action.get("reason", ""))

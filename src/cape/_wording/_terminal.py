@@ -38,7 +38,9 @@ from cape._wording._numbers import (
 )
 from cape._wording._page import (
     COLUMNS_NOT_CHECKED,
+    TEXTS,
     difference_text,
+    is_told,
     label_fact,
     moved_by,
 )
@@ -383,9 +385,14 @@ def _entries(summary: Mapping[str, Any], verbose: bool) -> list[dict[str, Any]]:
     for place, (group, action) in enumerate(
         zip(summary["groups"], actions, strict=True)
     ):
-        cells = _shares(group, group["training_prevalence"], summary["level"])
+        decided = False
         if labels is not None:
             check = labels["groups"][place]
+            decided = labels["decide"] and check["label_verdict"] is not None
+        told = is_told(group, action, decided=decided)
+        training = group["training_prevalence"]
+        cells = _shares(group, training, summary["level"], told=told)
+        if labels is not None:
             # What labels say; or, where they decide, what was estimated without them.
             key = "without_labels" if labels["decide"] else "label_estimate"
             value = check[key] if check["label_verdict"] else None
@@ -397,13 +404,17 @@ def _entries(summary: Mapping[str, Any], verbose: bool) -> list[dict[str, Any]]:
 
 
 def _shares(
-    group: Mapping[str, Any], training: float | None, level: float
+    group: Mapping[str, Any], training: float | None, level: float, *, told: bool
 ) -> dict[str, Any]:
     """Write the shares of positives of a group, by the heads of their columns."""
+    now = number(group["estimate"]) if told else TEXTS["cannot tell"]
+    range_of = interval(group["low"], group["high"])
+    if group["verdict"] == "fault" and not told:
+        range_of = "-"
     return {
         "training": number(training),
-        "now": number(group["estimate"]),
-        level_text(level): interval(group["low"], group["high"]),
+        "now": now,
+        level_text(level): range_of,
         "predicted": number(group["predicted_prevalence"]),
     }
 
@@ -577,7 +588,9 @@ def monitored(summary: Mapping[str, Any], *, sample: str, verbose: bool) -> Bloc
         if batch["place"] < n_batches:
             absent.append(group["group"])
             continue
-        cells = _shares(batch, group["training_prevalence"], summary["level"])
+        told = is_told(batch, batch["action"])
+        training = group["training_prevalence"]
+        cells = _shares(batch, training, summary["level"], told=told)
         cells["moved in"] = (
             f"{sum(b['moved'] for b in group['batches'])} of {n_batches}"
         )
