@@ -1,6 +1,7 @@
 """``cape predict``: what is printed and written is what Python gives."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -313,6 +314,14 @@ def test_no_input_is_replaced(refused, base, tmp_path):
 def test_a_fault_stands_before_any_number_and_other_columns_below(cape, changed, base):
     degree = pd.read_csv(base[2])["degree"]
     recoded = degree.map({"F": "felony", "M": "misdemeanour"})
+    command = changed(drop=["y"], degree=recoded, age=33.0)
+    page = command[2].with_suffix(".html")
+    code, out, err = cape(*command, "--report", page)
+    assert (code, err) == (0, "")
+    # The page explains every column to fix, too.
+    assert {"<p>`degree`: ", "<p>`age`: "} <= set(
+        re.findall("<p>`.*?: ", page.read_text())
+    )
     code, out, err = cape(*changed(drop=["y"], degree=recoded))
     assert (code, err) == (0, "")
     assert out.startswith("Do not use")

@@ -297,8 +297,8 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
 @pytest.mark.parametrize(
     ("name", "values", "expected"),
     [
-        ("date", LATER, "all 600 values are later than 2013-10-"),
-        ("date", EARLIER, "all 600 values are earlier than 2013-01-"),
+        ("date", LATER, "all values are later than 2013-10-"),
+        ("date", EARLIER, "all values are earlier than 2013-01-"),
         (
             "height",
             PEOPLE["height"] * 100,
@@ -306,7 +306,7 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
         ),
         ("height", PEOPLE["height"] * 1000, "values are about 1,000 times"),
         ("height", PEOPLE["height"] / 10, "values are about 0.1 times"),
-        ("height", PEOPLE["height"] + 500, "all 600 values are greater than 1"),
+        ("height", PEOPLE["height"] + 500, "all values are greater than 1"),
         ("height", ["tall"] * 90, "100% have a different type; training had numbers"),
         ("height", [np.nan] * 40 + [170.0] * 60, "40% are missing (0% expected)"),
         (
@@ -317,7 +317,7 @@ EARLIER = PEOPLE["date"] - pd.Timedelta("400D")
         ("sex", ["M"] * 29 + ["F"] * 31, "100% are values never seen in training: F"),
         ("sex", ["Male"] * 90 + ["Female"] * 10, "10% are 'Female' (50% expected)"),
         ("priors_count", [3, 9] * 40, "50% are greater than 5 (0% expected)"),
-        ("priors_count", [3] * 90, "all 90 values are at least 3 but below 4 (16%"),
+        ("priors_count", [3] * 90, "all values are at least 3 but below 4 (16%"),
         (
             "nothing",
             [1] * 90,

@@ -421,7 +421,7 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     --------
     Some of the sentences ::
 
-        all 711 values are later than 2013-12-29 (0% expected); if the column can only
+        all values are later than 2013-12-29 (0% expected); if the column can only
         grow, train without it
         100% are values never seen in training: M, F
         40% are missing (0% expected)
@@ -454,9 +454,9 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     if "present" in numbers:
         share = numbers["share"]
         said["part"] = f"{share:.0%}"
-        # In rows if it is all of them.
         if math.isclose(share, numbers["present"], rel_tol=1e-5, abs_tol=1e-8):
-            said["part"] = f"all {round(share * numbers['rows']):,} values"
+            # Without their number: each group has its own.
+            said["part"] = "all values"
             may_grow = code == "above"
     text = _COLUMN_HAPPENED[code].format(**said)
     return (
