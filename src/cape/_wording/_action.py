@@ -30,7 +30,7 @@ REASONS = {
     ("label", "columns"): "columns and scores disagree",
     ("label", "labels"): "too few usable labels",
     ("label", "ignored"): "other changes found but ignored",
-    ("not_adapted", "scores"): "scores too weak to estimate the share",
+    ("not_adapted", "scores"): "too little evidence",
     ("not_adapted", "few_rows"): "too few rows to estimate the share",
     ("not_adapted", "drift"): "other changes found",
     ("not_adapted", "given"): "all rows have labels",
