@@ -111,10 +111,15 @@ def test_the_same_seed_gives_the_same_model_and_force_replaces_it(cape, refused,
     assert load_model(base[5]).clf.fingerprint_ == fingerprints[2]
 
 
-def test_suspicious_columns_are_dropped_on_request_and_noted(cape, base, table):
+def test_suspicious_columns_are_dropped_on_request_and_noted(
+    cape, refused, base, table, tmp_path
+):
     frame = pd.read_csv(table)
+    frame.to_csv(tmp_path / "new.csv", index=False)
     frame.assign(row=frame.index, day="2013-08-14").to_csv(table, index=False)
-    options = ("--drop", "sex", "--json")
+    assert cape(*base, "--drop", "sex, w")[0] == 0
+    refused("predict", base[5], tmp_path / "new.csv", says=["'row'", "--drop-susp"])
+    options = ("--drop", "sex", "--json", "--force")
     code, out, err = cape(*base, *options, "--drop-suspicious")
     content = json.loads(out)
     assert code == 0

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cape.files import count_file
+from cape.files._notes import Notes
 from cape.metrics import confusion_by_group
 
 
@@ -279,3 +280,13 @@ def test_numbers_are_translated_however_they_are_written(tmp_path):
     )
     (found,) = counts.values()
     assert found.accuracy == 1
+
+
+def test_a_copy_of_the_label_is_no_prediction(tmp_path):
+    frame = pd.DataFrame({"y": [1, 0] * 20, "copy": [1.0, 0.0] * 20})
+    frame.to_csv(tmp_path / "scored.csv", index=False)
+    notes = Notes()
+    count_file(
+        tmp_path / "scored.csv", label="y", prediction="copy", group=[], notes=notes
+    )
+    assert [note.code for note in notes] == ["same_as_label"]

@@ -314,6 +314,10 @@ def broken(new):
             new.assign(race=new["race"].where(new.index % 10 != 0, "red")),
             r"not in training, by race: 'red' \(70 rows\)\. The model knows 'blue'",
         ),
+        "case": (
+            new.assign(race=new["race"].str.upper() + " "),
+            r"race: 'BLUE ' \(4\d\d rows\), 'GREEN ' .*\. Did you mean 'blue'\?",
+        ),
         "gap": (
             new.assign(race=new["race"].where(new.index % 7 != 0)),
             r"100 of 700 rows have no value in 'race'",
@@ -323,7 +327,7 @@ def broken(new):
     }
 
 
-@pytest.mark.parametrize("case", ["red", "gap", "last", "empty"])
+@pytest.mark.parametrize("case", ["red", "case", "gap", "last", "empty"])
 def test_an_error_leaves_the_file_that_was_there(tmp_path, people_model, new, case):
     frame, message = broken(new)[case]
     frame.to_csv(tmp_path / "bad.csv", index=False)

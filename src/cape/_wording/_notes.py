@@ -39,6 +39,8 @@ _NOTES = {
     "labels_not_used": "labels for {group!r} are not used: {returned} of the {drawn} "
     "rows drawn came back and {why} (p = {p_value:.2g}).{asked}",
     "never_predicted": "--map: {value!r} never occurs in {column!r}.",
+    "same_as_label": "{column!r} equals {label!r} in every row. Is it a copy of the "
+    "label rather than a prediction?",
     "sampled": "the model was trained on a sample of {n} of {rows} rows, at most "
     "{most} per group and label.",
     "looks_like": "read {names} as text, but the values look like {look}, such as "

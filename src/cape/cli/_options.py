@@ -385,7 +385,7 @@ class Costs:
 def group_columns(
     source: Source, dialect: Dialect, group: list[str] | None
 ) -> list[str]:
-    """Return the group columns, several of which may be in one option, with commas.
+    """Return the columns of --group or --drop; commas may stand between several.
 
     Examples
     --------

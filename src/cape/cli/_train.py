@@ -143,7 +143,7 @@ def train(
     out : FILE
         The model file to write.
     drop : COLUMN
-        Column to leave out. Repeat the option to drop several.
+        Column to leave out. Repeat the option, or use commas, to drop several.
     drop_suspicious : bool
         Leave out columns that will fail in later files (dates, identifiers, row
         numbers) or that give the answer away. Without it, a note names them.
@@ -161,6 +161,7 @@ def train(
     """
     source = csv.source(file)
     groups = options.group_columns(source, csv.dialect(), group)
+    drop = options.group_columns(source, csv.dialect(), drop)
     try:
         check_files([source], [out], overwrite=force)
     except FileExistsError:
@@ -168,7 +169,7 @@ def train(
         from cape._tables._open import open_table
 
         names = open_table(source, csv.dialect()).names
-        check_columns_exist([label, *groups, *(drop or [])], names, str(source))
+        check_columns_exist([label, *groups, *drop], names, str(source))
         raise
     settings = own.chosen(costs) | {
         "missing_groups": missing_groups or "error",
@@ -186,7 +187,7 @@ def train(
             out,
             label=label,
             group=groups,
-            drop=drop or [],
+            drop=drop,
             drop_suspicious=drop_suspicious,
             positive=positive,
             missing_labels=missing_labels,

@@ -206,6 +206,8 @@ def count_file(
         cells["label"] = _renamed(cells["label"], sides)
         cells["prediction"] = _renamed(cells["prediction"], sides)
         named = [two[1]]
+    if (cells["label"] == cells["prediction"]).all():
+        notes.say("same_as_label", column=prediction, label=label)
     where = f"{scan.path}: {label!r} and {prediction!r}"
     labels = _two_labels(cells, named[0] if named else None, where, scan.path)
     return _confusions(cells, labels[1]), labels, scan.sha256

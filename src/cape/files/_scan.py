@@ -23,6 +23,7 @@ from cape._learners._threads import available_threads, blas_in_one_thread, in_th
 from cape._prediction import KnownLabels, batch_of, read_batch
 from cape._tables import Dialect, Source, TableError
 from cape._tables._open import open_table
+from cape._tables._source import nearest_of
 from cape._wording._notes import TOTAL_ADVICE
 from cape._wording._numbers import rows_text, shortened
 from cape.classifier import CapeClassifier
@@ -289,12 +290,20 @@ class Scan:
         remedy = "" if model.clf.pooled_ else _TRAIN_AGAIN
         self._judge_missing("group", names, without_group, missing, remedy)
         if unknown:
-            counts = [f"{name!r} ({rows_text(n)})" for name, n in unknown.most_common()]
-            known = [repr(group_name(group)) for group in model.clf.groups_[:10]]
+            counts = []
+            for name, n in unknown.most_common():
+                # A name with spaces that nobody sees is already quoted.
+                shown = name if name[0] in "'\"" else repr(name)
+                counts.append(f"{shown} ({rows_text(n)})")
+            names_known = list(map(group_name, model.clf.groups_))
+            first = unknown.most_common(1)[0][0].strip("'\" ")
+            meant = nearest_of(first, names_known, "group")
+            meant = f" D{meant[1:]}" if meant[0] == "d" else ""
+            known = [repr(name) for name in names_known[:10]]
             raise TableError(
                 f"{self.path} has groups that were not in training, by "
                 f"{', '.join(model.columns.groups)}: "
-                f"{', '.join(shortened(counts, _MOST_NAMES))}. The model knows "
+                f"{', '.join(shortened(counts, _MOST_NAMES))}.{meant} The model knows "
                 f"{', '.join(known)}; train with --unknown-groups pooled to predict "
                 "unknown groups with the model of all groups."
             )
@@ -396,6 +405,14 @@ class Scan:
     def _parts_for(self, model: TableModel, rows: int | None) -> Iterator[Part]:
         """Read parts with the columns of training, converted to what they held then."""
         columns = model.columns
+        for finding in model.details.get("suspicious", {}).get("findings", []):
+            name = finding["column"]
+            if name in columns.features and name not in self.table.names:
+                raise TableError(
+                    f"{self.path} has no column {name!r}, which cape train called "
+                    "suspicious. Train again without it (--drop) or with "
+                    "--drop-suspicious."
+                )
         # Names first: a missing column is found before any row is read.
         labelled = columns.check_names(self.table.names, self.path, self.notes)
         types = columns.types(labels=labelled)
