@@ -124,7 +124,7 @@ def test_a_year_is_suspicious_in_training_and_later_files_say_what_to_do(
     _, _, notes = cape(*base, "--out", tmp_path / "m.cape")
     assert "'year' (looks like years, 2012 to 2016)" in notes and "--drop" in notes
     for year, said in {
-        2017: "; if the column can only grow, train without it",
+        2017: "; if values in this column only ever increase, train without it",
         2016: "",
     }.items():
         new = tmp_path / f"{year}.csv"

@@ -210,7 +210,7 @@ def test_bounds_are_widened_together():
         (lambda: DemographicParity(ratio=0.8, tolerance=0.1), "tolerance must be None"),
         (lambda: Accuracy(cost_fp=-1), "cost_fp must be a finite number of at least 0"),
         (lambda: Accuracy(cost_fp=0, cost_fn=0), "cost_fp or cost_fn must be above 0"),
-        (Constrained, "at least one bound"),
+        (Constrained, "at least one of proportional_equality"),
         (lambda: Constrained(demographic_parity_ratio=1.2), "demographic_parity_ratio"),
     ],
 )

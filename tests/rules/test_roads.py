@@ -195,7 +195,7 @@ def test_a_bound_that_cannot_be_met_is_said(fitted, batch, groups):
     impossible = Constrained(
         proportional_equality=0.01, demographic_parity_difference=0.01
     )
-    with pytest.warns(AdaptationWarning, match="no choice of members"):
+    with pytest.warns(AdaptationWarning, match="no choice of classifiers"):
         fitted().adapt(batch.X, rule=impossible, **groups)
 
 

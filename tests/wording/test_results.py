@@ -45,7 +45,7 @@ USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
         ),
         (
             {"rows": 3},
-            "3 labels are too few to use; 10 are needed",
+            "too few labels to use (3); 10 are needed",
         ),
         (
             {"rows": 46, "estimate": 1.0, "p_value": 1e-5},

@@ -99,7 +99,7 @@ def pe_is_undefined(groups: list[str]) -> str:
 
 def audit_title(n_groups: int, level: float) -> str:
     """Return the line above an audit in a notebook."""
-    return f"Audit of {n_groups} groups, with {level_text(level)} intervals"
+    return f"Audit of {counted(n_groups, 'group')}, with {level_text(level)} intervals"
 
 
 def shares_title(level: float) -> str:

@@ -18,6 +18,7 @@ from cape._wording._numbers import (
     group_name,
     level_text,
     p_value_text,
+    rows_text,
     share_text,
     shortened,
 )
@@ -88,7 +89,7 @@ def prior_shift_repr(tests: results.PriorShiftTest) -> str:
     lines = []
     names = tests.names
     for group, test in tests.groups.items():
-        found = f"{test.rows} rows are too few to test"
+        found = f"too few rows to test ({test.rows})"
         if test.tested:
             found = (
                 f"{_verdict_of_scores(test)} (p = {test.p_adjusted:.3g}, "
@@ -315,7 +316,7 @@ def examination_repr(examination: results.Examination) -> str:
         return "Examination(no rows)"
     # Lines of at most 88 characters, because a terminal would break longer ones.
     level = level_text(examination.level)
-    lines = [f"Examination of {examination.rows} rows, with {level} intervals"]
+    lines = [f"Examination of {rows_text(examination.rows)}, with {level} intervals"]
     action = examination.action
     actions = action.to_dict()["groups"]
     lines.append(f"{action_head(actions)}.")
@@ -354,7 +355,7 @@ def _group_lines(examination: results.Examination, group: Any, name: str) -> lis
     moved = _moved(examination.moved.groups[group].moved)
     worst = examination.columns.moved(group)[:_MOST_COLUMNS]
     return [
-        f"{name}, {adapted.rows} rows: {action.text}",
+        f"{name}, {rows_text(adapted.rows)}: {action.text}",
         f"  prevalence {share_text(adapted.training_prevalence)} -> "
         f"{estimate_text(adapted.estimate)}, {moved}",
         *_label_lines(examination.labels, group),

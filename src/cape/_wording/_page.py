@@ -108,7 +108,7 @@ TEXTS = {
     "Unexplained: rows whose scores fit no mix of positives and negatives.",
     "scores": "scores of this batch",
     "mixture": "best mix of positives and negatives",
-    "more histograms": "The JSON version of this report also has {n} smaller groups.",
+    "more histograms": "Smaller groups ({n}) are in the JSON version of this report.",
     # Columns
     "columns caption": "Largest change first. Effect: share of rows that would have to "
     "change to fit. P-values are adjusted for all columns and groups.",

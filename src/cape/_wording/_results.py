@@ -40,7 +40,7 @@ _MOST_FAULTS = 3
 def describe_group(adapted: GroupAdaptation) -> str:
     """Say in one line what was found of a group and chosen for it."""
     parts = [
-        f"{adapted.rows} rows",
+        rows_text(adapted.rows),
         f"prevalence {share_text(adapted.training_prevalence)} -> "
         f"{estimate_text(adapted.estimate)}",
     ]
@@ -58,7 +58,7 @@ def describe_group(adapted: GroupAdaptation) -> str:
 
 def what_is_called(adapted: GroupAdaptation) -> str:
     """Say which member decides, and the share that it calls positive."""
-    member = f"member for {adapted.made_for:.3f}"
+    member = f"classifier made for {adapted.made_for:.3f}"
     if math.isnan(adapted.made_for):
         member = RULE_NAMES["unchanged"]
     return f"predicted share {adapted.predicted_prevalence:.3f} ({member})"
@@ -74,7 +74,7 @@ def from_others(adapted: GroupAdaptation) -> str:
 def few_labels(drawn: int, groups: int, enough: int) -> str:
     """Say that labels are few for so many groups, and how many would do."""
     return (
-        f"{drawn:,} labels are not many for {counted(groups, 'group')}; {enough:,} "
+        f"{drawn:,} labels may be too few for {counted(groups, 'group')}; {enough:,} "
         f"would pin down each share to within about {USEFUL_WIDTH / 2:.2f}"
     )
 
@@ -96,8 +96,8 @@ def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
     labels = adapted.labels
     if labels.rows == 0:
         return "no row has a label"
-    rows = f"{labels.rows:,} labels"
-    if labels.rows == adapted.rows:
+    rows = counted(labels.rows, "label")
+    if labels.rows == adapted.rows > 1:
         rows = f"labels for all {labels.rows:,} rows"
     # What labels say comes first: a verdict on an estimate that says nothing hides it.
     share = f"{rows} put the share at {said_by_labels(adapted, decide=decide):.3f}"
@@ -113,7 +113,7 @@ def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
             f"{share} and contradict the label-free estimate ({p_text(labels.p_value)})"
         )
     if labels.rows < FEWEST_LABELS:
-        return f"{rows} are too few to use; {FEWEST_LABELS} are needed"
+        return f"too few labels to use ({labels.rows}); {FEWEST_LABELS} are needed"
     if not math.isnan(labels.p_value):
         label = "positive" if labels.estimate == 1 else "negative"
         return (
@@ -459,9 +459,9 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
             said["part"] = "all values"
             may_grow = code == "above"
     text = _COLUMN_HAPPENED[code].format(**said)
-    return (
-        f"{text}; if the column can only grow, train without it" if may_grow else text
-    )
+    if may_grow:
+        text += "; if values in this column only ever increase, train without it"
+    return text
 
 
 _DAY = 86_400
@@ -488,8 +488,8 @@ def rates_are_unknown(groups: Sequence[Hashable], fewest_rows: int) -> str:
     """Say by what the members of groups were picked whose error rates are unknown."""
     return (
         f"with fewer than {fewest_rows} unseen rows in a class, the error rates of "
-        f"{_named(groups)} are unknown. The member whose predicted share is nearest "
-        "the estimate was chosen."
+        f"{_named(groups)} are unknown. The classifier whose predicted share is "
+        "nearest the estimate was chosen."
     )
 
 
@@ -502,8 +502,8 @@ def bound_is_missed(criterion: str, measured: float, bound: float | None) -> str
     """Say how near a rule comes to a bound that no choice of members meets."""
     closest = f"the closest has {criterion} {measured:.4g}"
     if bound is None:
-        return f"no choice of members makes the groups equal: {closest}."
-    return f"no choice of members meets every bound: {closest}, not {bound:g}."
+        return f"no choice of classifiers makes the groups equal: {closest}."
+    return f"no choice of classifiers meets every bound: {closest}, not {bound:g}."
 
 
 def _named(groups: Sequence[Hashable]) -> str:
@@ -605,8 +605,8 @@ def few_rows(n_rows: int) -> str:
     """Say that a model adapts to what is no batch."""
     return (
         f"predict adapts to the {rows_text(n_rows)} it was given, too few to estimate "
-        "the share of positives: in its full batch, a row may get another decision. "
-        "Adapt to a whole batch, and predict with clf.freeze(adaptation)."
+        "the share of positives: as part of its full batch, a row may get a different "
+        "decision. Adapt to a whole batch, and predict with clf.freeze(adaptation)."
     )
 
 

@@ -162,8 +162,8 @@ def trained(content: Mapping[str, Any], *, by_default: bool) -> Blocks:
     if by_default and negative[:1].isalpha():
         # Of yes and no it is the right one, of ja and nein the wrong one.
         yield (
-            f"{positive!r} counts as positive because it comes after {negative!r} in "
-            "the alphabet; --positive changes that."
+            f"{positive!r} counts as positive because it comes after {negative!r} "
+            "alphabetically; --positive changes that."
         )
     if not columns["groups"]:
         yield "All rows form one group; to split them, name a column with --group."
