@@ -35,12 +35,7 @@ def test_blocks_of_pages_have_the_stored_figures():
         assert f"<!-- {name} -->\n\n{text}\n\n<!-- end of {name} -->" in page
 
 
-def waits(page):
-    """Return the parameter of a page that waits for its first run."""
-    return pytest.param(page, marks=pytest.mark.xfail(reason="waits for a run"))
-
-
-@pytest.mark.parametrize("page", [waits("rules_compared"), "watch_compared"])
+@pytest.mark.parametrize("page", ["rules_compared", "watch_compared"])
 def test_pages_that_programs_write_whole_have_the_stored_figures(page):
     module = {"rules_compared": rules, "watch_compared": watch}[page]
     assert text_of(f"{page}.md") == module.page_text(*stored(module.STUDY.name))
@@ -52,7 +47,7 @@ def test_the_pages_of_speed_have_the_stored_figures():
     assert performance.latencies(*figures) in text_of("production.md")
 
 
-@pytest.mark.parametrize("name", sorted(set(trust.STUDIES) - {"rules", "strata"}))
+@pytest.mark.parametrize("name", sorted(set(trust.STUDIES) - {"rules"}))
 def test_every_cell_has_500_draws(name):
     _, records = stored(name)
     assert min((record["draws"] for record in records), default=500) >= 500

@@ -135,7 +135,7 @@ def test_labels_that_cannot_be_used_are_warned_of(adapted, warnings_of):
     }
     (message,) = warnings_of(groups)
     assert "'early': labels are not used" in message
-    assert "'few': 4 labels are too few" in message
+    assert "'few': too few labels to use (4)" in message
     assert "'none'" not in message
 
 
