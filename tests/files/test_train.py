@@ -457,6 +457,15 @@ LOOKS = {
 }
 
 
+def test_what_cape_wrote_is_not_learnt_from(train, frame, notes):
+    wrote = {"prediction": 1, "probability": frame["x"], "estimated_prevalence": 0.3}
+    model = train(frame.assign(**wrote), notes=notes)
+    assert [note.values for note in notes if note.code == "own_columns"] == [
+        {"columns": ["prediction", "probability", "estimated_prevalence"]}
+    ]
+    assert list(model.columns.features) == ["x", "u"]
+
+
 def test_a_word_that_makes_numbers_text_is_named(train, frame, notes):
     """A code of letters and figures is no such column."""
     frame["u"] = [*"1234567"] * 28 + [*"1", "?", "?", "-"]

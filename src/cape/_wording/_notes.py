@@ -68,6 +68,7 @@ _NOTES = {
     "separator": "{path} uses {separator} as the separator and was read that way.",
     "missing_in_parts": "column {column!r} is missing from {n} of {parts} files of "
     "{path}; its values count as missing there.",
+    "own_columns": "dropped columns that cape predict wrote: {names}.",
     "constant": "dropped columns with a single value: {names}.",
     "not_read": "{why} This batch is left out; the others are included.",
     "perfect_scores": "the scores tell the classes apart almost perfectly. Does a "

@@ -677,7 +677,7 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
         f"{columns['positive']!r} is positive and {columns['negative']!r} is negative; "
         "--positive changes that."
     )
-    if any(finding["why"] == "too few rows" for finding in content["groups"]):
+    if any("few" in row[2:] for row in rows):
         yield "'few' means fewer than 10 rows."
     yield from _proportional_equality(content, by_group, names)
 
@@ -727,7 +727,8 @@ def impact_shown(summary: Mapping[str, Any]) -> Blocks:
                 counts = [entry["category"], entry["applicants"], entry["selected"]]
                 rows.append([*counts, *rates])
         yield TextTable(name, ["category", "applicants", *heads], rows)
-        yield f"{unknown_category(name, entries)}."
+        if any(entry["status"] == "unknown" for entry in entries):
+            yield f"{unknown_category(name, entries)}."
     yield from impact_words(summary)
 
 

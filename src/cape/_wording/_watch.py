@@ -35,6 +35,10 @@ _ALARMS = {
 YES = "YES"
 _ANSWERS = {True: YES, False: "no", None: "not tested"}
 
+NOT_TESTED = (
+    "Not tested: too few training rows in a class, or scores that do not tell the "
+    "classes apart."
+)
 LABEL = "Label 100 rows:"
 HISTORY = "Share of positives (red: alarm)"
 PROMISE = (
@@ -147,6 +151,8 @@ def watched(
     if len(rows) > MOST_GROUPS and not verbose:
         n_shown = FIRST_GROUPS
     yield TextTable("", columns, rows[:n_shown])
+    if is_untested(rows):
+        yield NOT_TESTED
     if n_shown < len(rows):
         yield f"{len(rows) - n_shown} more groups (see --verbose)."
     for text in alarm_texts(summary["alarms"]):
@@ -154,6 +160,11 @@ def watched(
     if summary["alarms"] and command:
         yield LABEL
         yield Styled(f"  {command}", "command")
+
+
+def is_untested(rows: Iterable[Iterable[str]]) -> bool:
+    """Tell whether a question is not asked of a group, so that a reader asks why."""
+    return any(_ANSWERS[None] in row for row in rows)
 
 
 def answers(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -168,15 +179,25 @@ def answers(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     for question in summary["questions"]:
         if question.partition(">")[0] not in _OF_PAIRS:
             by_group.append(question)
+    raised: dict[tuple[str, str], str] = {}
+    for alarm in summary["alarms"]:
+        raised |= {(alarm["question"], name): alarm["look"] for name in alarm["groups"]}
     rows = []
     for group in summary["groups"]:
+        name = group["group"]
         share = group["share"]
-        row = [group["group"], group["since"] or "-", _short(share["value"])]
-        row.append(f"{_short(share['low'])}-{_short(share['high'])}")
-        row += [_ANSWERS[group["answers"][question]] for question in by_group]
+        between = f"{_short(share['low'])}-{_short(share['high'])}"
+        if share["low"] is None:
+            between = "-"
+        row = [name, group["since"] or "-", _short(share["value"]), between]
+        for question in by_group:
+            answer = _ANSWERS[group["answers"][question]]
+            look = raised.get((question, name), summary["look"])
+            # An alarm stands until it is acknowledged, whatever rows since then say.
+            row.append(answer if look == summary["look"] else f"{YES}, {look}")
         rows.append([*row, _short(group["decided"])])
     if len(rows) > MOST_GROUPS:
-        rows.sort(key=lambda row: YES not in row)
+        rows.sort(key=lambda row: not any(cell.startswith(YES) for cell in row[4:]))
     questions = [question_text(question) for question in by_group]
     return ["group", "since", "share", "interval", *questions, "decided"], rows
 

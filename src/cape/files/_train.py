@@ -90,6 +90,9 @@ _WITH_SIGN = r"[+-]?\d+[.,]\d+"
 _WITH_THOUSANDS = r"[+-]?\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?"
 _NUMBER = rf"[+-]?\d+|{_WITH_SIGN}|{_WITH_THOUSANDS}"
 
+_OUTPUT = ("prediction", "probability", "estimated_prevalence")
+"""Columns that `predict_file` writes, and that tell nothing of a row."""
+
 _FEW_WORDS = 0.05
 """Largest share of words in a column of text that is most likely one of numbers."""
 
@@ -226,6 +229,12 @@ def train_file(
     scan = Scan(path, dialect, notes, on_rows)
     missing = (settings or {}).get("missing_groups", "error")
     check_columns_exist(model_columns, scan.table.names, scan.path)
+    if set(_OUTPUT) <= set(scan.table.names):
+        in_use = {label, *group, *drop, *model_columns}
+        written = [name for name in _OUTPUT if name not in in_use]
+        if written:
+            notes.say("own_columns", columns=written)
+            drop = [*drop, *written]
     columns, X, y = _read_table(
         scan,
         label,
