@@ -35,10 +35,7 @@ _ALARMS = {
 YES = "YES"
 _ANSWERS = {True: YES, False: "no", None: "not tested"}
 
-NOT_TESTED = (
-    "Not tested: too few training rows in a class, or scores that do not tell the "
-    "classes apart."
-)
+NOT_TESTED = "Not tested: too few training rows of a class, or scores too weak."
 LABEL = "Label 100 rows:"
 HISTORY = "Share of positives (red: alarm)"
 PROMISE = (

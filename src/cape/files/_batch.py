@@ -23,14 +23,7 @@ from cape._groups import Group, Groups, combined_columns, unique_names
 from cape._io import check_apart
 from cape._json_fields import strict_json
 from cape._prediction import Reading, decide, mean_estimate
-from cape._tables import (
-    Dialect,
-    Source,
-    TableError,
-    check_outside,
-    missing_column,
-    source_files,
-)
+from cape._tables import Dialect, Source, TableError, check_outside, source_files
 from cape._tables._write import TableWriter
 from cape._validation import check_drift
 from cape.examination import Examination, examine, rows_needed
@@ -171,12 +164,10 @@ def predict_file(
     if out is not None:
         check_outside(out, path)
     own_labels = checked is not None and source_files(checked) == source_files(path)
-    if own_labels:
-        checked = None
     sheet = None
     settings: dict[str, Any] = {"level": level, "rule": rule, "drift": drift}
-    if blank_means is not None and checked is None:
-        raise ValueError("blank_means (--blank-means) needs checked (--checked).")
+    if blank_means is not None and (checked is None or own_labels):
+        raise ValueError("blank_means (--blank-means) needs a sheet (--checked).")
     if counts:
         for name, given in {"out": out, "checked": checked}.items():
             if given is not None:
@@ -187,14 +178,14 @@ def predict_file(
         with notes.listening():
             evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
             return Prediction(_examine(model, evidence, notes, **settings), sha256)
-    if checked is not None:
+    if checked is not None and not own_labels:
         from cape.files._sample import SheetLabels
 
         sheet = SheetLabels(checked, model, blank_means)
     scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
     names = scan.table.names
     if own_labels and model.columns.label not in names:
-        raise missing_column(model.columns.label, names, scan.table.path)
+        raise TableError(f"{checked} has no label column {model.columns.label!r}.")
     writing: Any = nullcontext()
     keeping: Any = nullcontext()
     if out is not None:

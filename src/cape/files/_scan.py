@@ -405,14 +405,13 @@ class Scan:
     def _parts_for(self, model: TableModel, rows: int | None) -> Iterator[Part]:
         """Read parts with the columns of training, converted to what they held then."""
         columns = model.columns
-        for finding in model.details.get("suspicious", {}).get("findings", []):
-            name = finding["column"]
-            if name in columns.features and name not in self.table.names:
-                raise TableError(
-                    f"{self.path} has no column {name!r}, which cape train called "
-                    "suspicious. Train again without it (--drop) or with "
-                    "--drop-suspicious."
-                )
+        suspects = model.details.get("suspicious", {}).get("findings", [])
+        lost = {*columns.features} - {*self.table.names}
+        for name in lost & {finding["column"] for finding in suspects}:
+            raise TableError(
+                f"{self.path} has no column {name!r}, which cape train called "
+                "suspicious. Train again with --drop or --drop-suspicious."
+            )
         # Names first: a missing column is found before any row is read.
         labelled = columns.check_names(self.table.names, self.path, self.notes)
         types = columns.types(labels=labelled)
