@@ -75,7 +75,7 @@ def test_the_largest_groups_are_drawn_and_the_page_says_how_many_are_not(summari
     page = to_html({**summary, **many, "shift_test": {"groups": tests}})
     names = re.findall(r"<title>Scores of (\w+) in the batch", page)
     assert names == [f"g{place}" for place in range(19, 7, -1)]
-    assert "8 smaller groups" in page
+    assert "Smaller groups (8)" in page
 
 
 GROUP = {"estimate": 0.5, "mean_score": 0.4, "training_prevalence": 0.3}
