@@ -137,7 +137,10 @@ def test_a_condition_of_one_s_own_ends_with_code_1(cape, base):
             "such as 'impact_ratio>0.1'",
         ),
         (("--prediction", "advanced", "--min-share", "2"), "[0, 1]"),
-        (("--prediction", "advanced", "--missing-groups", "drop"), "cannot be combined with --map"),
+        (
+            ("--prediction", "advanced", "--missing-groups", "drop"),
+            "cannot be combined with --map",
+        ),
     ],
 )
 def test_mistakes_are_one_line(refused, base, options, says):
