@@ -119,7 +119,7 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
     Examples
     --------
     >>> action_head([{"code": "label", "labels": 97}])
-    'Label 97 rows first'
+    'Label 97 rows before you use the predictions'
     >>> action_head([{"code": "label", "labels": 97}, {"code": "use", "labels": 0}])
     'Use the predictions for 1 of 2 groups; for the rest, label 97 rows'
     >>> action_head([{"code": "do_not_use", "labels": 0, "columns": ["age"]}])
@@ -135,10 +135,12 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
         steps.append(f"fix {_named(broken)}")
     if labels:
         steps.append(f"label {rows_text(labels)}")
-    elif any(action.get("reason") == "given" for action in actions):
+    if any(action.get("reason") == "given" for action in actions):
         steps.append(_LET_CORRECT)
-    elif "not_adapted" in codes:
-        steps.append("collect more rows")
+    elif any(
+        action["code"] == "not_adapted" and not action["labels"] for action in actions
+    ):
+        steps.append("collect more" if labels else "collect more rows")
     first = " and ".join(steps)
     n_used = codes.count("use")
     if n_used == len(codes):
@@ -150,7 +152,7 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
         head = "Do not use the predictions"
         return f"{head}: {first} first" if steps else head
     if "label" in codes:
-        return f"{first[0].upper()}{first[1:]} first"
+        return f"{first[0].upper()}{first[1:]} before you use the predictions"
     return f"Hold off: {first}"
 
 
