@@ -426,6 +426,7 @@ def verdict(records):
                 f"on {title} {ours['measured']:.3f} against {best:.3f}, accuracy "
                 f"{ours['accuracy']:.3f} against {accurate:.3f}"
             )
-        lines.append(f"- {criterion.replace('_', ' ')}: {'; '.join(parts)}.")
-    head = "**CAPE (threshold pool) against the best of its peers in each figure:**"
-    return "\n".join([head, "", *lines])
+        name = criterion.replace("_", " ").capitalize()
+        lines.append(f"{name}: {'; '.join(parts)}.")
+    head = "CAPE (threshold pool) against the best of its peers in each figure."
+    return f"**{' '.join([head, *lines])}**"
