@@ -126,7 +126,7 @@ def make_summaries(model, names, folder, summaries_of):
 
 def watch_files(model, paths):
     """A watch that has looked at every file; its model promises nothing."""
-    with pytest.warns(UserWarning, match="promised"):
+    with pytest.warns(UserWarning, match="cannot be guaranteed"):
         watch = Watch(model.clf, ["moved>0", "broken", "parity>0"])
     for path in paths:
         watch.look(model.clf.evidence(pd.read_csv(path)[["x", "u", "z"]]), path.name)
