@@ -208,13 +208,12 @@ def summaries_of():
     """Give what commands make their pages and JSON of, one function a kind."""
     from cape.report._audit import audit_summary
     from cape.report._batch import batch_summary
-    from cape.report._model import explorer_summary, file_provenance
+    from cape.report._model import file_provenance
     from cape.report._monitor import monitor_summary, watch_summary
 
     return SimpleNamespace(
         batch=batch_summary,
         audit=audit_summary,
-        explorer=explorer_summary,
         monitor=monitor_summary,
         watch=watch_summary,
         provenance=file_provenance,

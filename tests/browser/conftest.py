@@ -115,7 +115,6 @@ def make_summaries(model, names, folder, summaries_of):
         "frame": summaries_of.batch(frame),
         "labels": summaries_of.batch(examine_sample(model, paths[0])),
         "refuted": summaries_of.batch(examine_file(folder / "refuted.csv")),
-        "explorer": summaries_of.explorer(model.clf, provenance=provenance),
         "audit": make_audit(names, folder / "scored.csv", summaries_of),
         "monitor": summaries_of.monitor(monitored, level=0.95, provenance=provenance),
         "watch": summaries_of.watch(

@@ -17,7 +17,7 @@ from cape import CapeClassifier, __version__
 from cape.datasets import make_synthetic
 from cape.quantify import QUANTIFIERS
 
-COMMANDS = ["train", "predict", "rows-needed", "sample", "monitor", "audit", "explore"]
+COMMANDS = ["train", "predict", "rows-needed", "sample", "monitor", "audit"]
 COMMANDS += ["info", "demo"]
 
 
@@ -231,7 +231,6 @@ MISTAKES = [
     "monitor m.cape new.csv none.csv",
     "monitor m.cape new.csv --report taken.html",
     "audit none.csv --label y --prediction y",
-    "explore none.cape --out e.html",
     "info none.cape",
 ]
 

@@ -21,7 +21,6 @@ def reading(model, batch, folder):
     """Every command that reads a model file."""
     return {
         "info": ["info", model],
-        "explore": ["explore", model, "--out", folder / "explore.html"],
         "predict": ["predict", model, batch],
         "monitor": ["monitor", model, batch],
         "rows-needed": ["rows-needed", model],

@@ -93,7 +93,6 @@ def test_commands_use_a_model_that_was_fitted_in_python(tables, tmp_path, cape, 
         ("monitor", path, tmp_path / "new.csv"),
         ("sample", path, tmp_path / "new.csv", "--rows", "60", "--out", sheet),
         ("rows-needed", path, "--width", "0.2"),
-        ("explore", path, "--out", tmp_path / "explore.html"),
         ("info", path),
     ):
         code, _, err = cape(*command)

@@ -1,4 +1,4 @@
-"""``cape train``, ``info`` and ``explore``: a model file is what Python trains."""
+"""``cape train`` and ``cape info``: a model file is what Python trains."""
 
 import io
 import json
@@ -171,34 +171,15 @@ def test_mistakes_name_what_came_and_leave_no_model(refused, base, options, says
     refused(*base, *options, says=says)
 
 
-def test_info_and_explore_refuse_what_is_no_model_of_ours(refused, tmp_path, train):
+def test_info_refuses_what_is_no_model_of_ours(refused, tmp_path, train):
     clf = CapeClassifier(LogisticRegression(), cv=2).fit(train.X, train.y)
     persist.save(clf, tmp_path / "python.cape")
     (tmp_path / "m.zip").write_bytes(b"PK\x03\x04 and no more")
-    for command in (("info",), ("explore", "--out", tmp_path / "e.html")):
-        says = ["has no columns of a table", "cape.persist.load"]
-        refused(*command, tmp_path / "python.cape", says=says)
-        refused(*command, tmp_path / "m.zip", says=["must be a model file", "m.zip"])
-        refused(*command, tmp_path / "none.cape", says="there is no file")
-        refused(*command, tmp_path, says=["must be a model file", "is a folder"])
-
-
-def test_explore_writes_a_page_or_its_numbers(
-    cape, refused, tmp_path, people_folder, people_model
-):
-    base = ("explore", people_folder / "m.cape", "--out")
-    code, out, err = cape(*base, tmp_path / "e.json")
-    clf = people_model.clf
-    content = json.loads((tmp_path / "e.json").read_text())
-    assert (code, err) == (0, "")
-    assert out.replace("\n", "") == f"page: {tmp_path / 'e.json'}"
-    groups = content["explorer"]["groups"]
-    assert [group["name"] for group in groups] == clf.groups_
-    refused(*base, tmp_path / "e.json", says=["e.json already exists", "--force"])
-    refused(*base, tmp_path / "e.txt", says="must end in .html or .json, got 'e.txt'")
-    (tmp_path / "e.html").write_text("mine")
-    assert cape(*base, tmp_path / "e.html", "--force")[0] == 0
-    assert clf.fingerprint_[:16] in (tmp_path / "e.html").read_text()
+    says = ["has no columns of a table", "cape.persist.load"]
+    refused("info", tmp_path / "python.cape", says=says)
+    refused("info", tmp_path / "m.zip", says=["must be a model file", "m.zip"])
+    refused("info", tmp_path / "none.cape", says="there is no file")
+    refused("info", tmp_path, says=["must be a model file", "is a folder"])
 
 
 def test_settings_start_from_the_paper_and_options_win(cape, base, tmp_path):

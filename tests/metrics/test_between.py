@@ -16,6 +16,7 @@ from cape.metrics import (
     proportional_equality,
     proportional_equality_matrix,
 )
+from cape.metrics._between import worst_pe
 
 sys.path.append(str(Path(__file__).parent))
 from metric_rows import rows_of, weighted_rows
@@ -167,3 +168,23 @@ def test_what_is_defined_for_no_group_is_nan():
     with pytest.warns(UserWarning, match="fpr is undefined"):
         odds = ours.equalized_odds_difference([1, 1, 1, 1], truth, **settings)
     assert np.isnan(odds)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=2, max_size=4)
+)
+def test_worst_pe_is_that_of_people_counted_one_by_one(groups):
+    y = np.concatenate([np.arange(20) < positives for positives, _ in groups])
+    called = np.concatenate([np.arange(20) < n for _, n in groups])
+    sensitive = np.repeat(range(len(groups)), 20)
+    expected = proportional_equality(
+        y.astype(int), called.astype(int), sensitive_features=sensitive, pos_label=1
+    )
+    rho, predicted = np.array(groups).T / 20
+    assert worst_pe(rho, predicted) == pytest.approx(expected)
+
+
+def test_worst_pe_passes_over_groups_without_positives():
+    assert worst_pe([0.0, 0.4], [0.1, 0.5]) == pytest.approx(abs(0 - 0.1 / 0.5))
+    assert np.isnan(worst_pe([0.0, 0.0], [0.1, 0.5]))
+    assert np.isnan(worst_pe([0.2, 0.4], [0.0, 0.0]))

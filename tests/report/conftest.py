@@ -1,7 +1,6 @@
 """Summaries and pages as the command line makes them, each made once."""
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -83,7 +82,6 @@ def impact_of():
 
 @pytest.fixture(scope="session")
 def summaries(
-    summaries_of,
     people_folder,
     people_model,
     tmp_path_factory,
@@ -98,17 +96,12 @@ def summaries(
     pd.read_csv(path).drop(columns="y").to_csv(unlabelled, index=False)
     counts = {"blue": (40, 10, 10, 40), "green": (20, 10, 5, 65)}
     paths = [people_folder / "train.csv", path]
-    title = people_model.details["data"]["file"]
-    provenance = summaries_of.provenance(people_model)
     return {
         "batch": batch_of_file(people_model, path, level=LEVEL),
         "new": batch_of_file(people_model, unlabelled, level=LEVEL),
         "audit": audit_of(counts, level=LEVEL, columns={"label": "y"}),
         "ll144": impact_of(path),
         "monitor": monitor_of_files(people_model, paths, level=LEVEL),
-        "explorer": summaries_of.explorer(
-            people_model.clf, title=title, provenance=provenance
-        ),
     }
 
 
@@ -127,13 +120,3 @@ def renamed():
         return json.loads(text)
 
     return rename
-
-
-@pytest.fixture(scope="session")
-def data_in():
-    """Read the JSON in a script element of a page."""
-
-    def read(page, name):
-        return json.loads(re.search(rf'id="{name}">(.*?)</script>', page, re.S)[1])
-
-    return read

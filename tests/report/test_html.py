@@ -15,7 +15,7 @@ import pytest
 from cape import examine
 from cape.report import to_html, write_report
 
-KINDS = ["batch", "audit", "ll144", "monitor", "explorer"]
+KINDS = ["batch", "audit", "ll144", "monitor"]
 EVIL = (
     "</script><script>alert(1)</script> <!-- <img src=x onerror=alert(2)> &amp; Größe "
     "组 \"double\" 'single' `back` \\ \\u003c {{ 7 * 7 }} {% raw %} \u2028"
@@ -70,11 +70,10 @@ PARTS = {
     "audit": ["observed", "glossary", "made"],
     "ll144": ["about", "made"],
     "monitor": ["batches", "made"],
-    "explorer": ["made"],
 }
 SECTIONS = {
-    "batch": ["observed", "columns", "criteria", "rules"],
-    "new": ["columns", "criteria", "rules"],
+    "batch": ["observed", "columns", "criteria"],
+    "new": ["columns", "criteria"],
 }
 
 
@@ -131,7 +130,7 @@ def test_nothing_is_promised_where_too_little_is_known(summaries):
         expected = page.split('id="expected"')[1].split("</details>")[0]
         assert f"{summary['expected']['groups'][0]['accuracy']:.3f}" in expected
         assert f"{summary['expected']['groups'][1]['accuracy']:.3f}" not in expected
-        assert 'id="rules"' not in page and "<td>0" not in page.split('"criteria"')[1]
+        assert "<td>0" not in page.split('"criteria"')[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -142,7 +141,7 @@ def test_the_json_is_the_summary_that_the_page_is_made_of(
     content = json.loads(path.read_text(encoding="utf-8"))
     assert content == summaries[kind]
     # Without its pictures, which take their time, in one kind only.
-    if kind == "explorer":
+    if kind == "ll144":
         page = write_report(content, tmp_path / "r.html").read_text(encoding="utf-8")
         assert page == pages[kind]
 
@@ -180,7 +179,7 @@ def test_a_page_of_an_examination_is_that_of_its_summary(
     assert json.loads(path.read_text(encoding="utf-8")) == summarise(seen)
     # One group has no pairs, and nothing to aim at.
     page = (tmp_path / "march.html").read_text(encoding="utf-8")
-    assert 'id="criteria"' not in page and 'id="rules"' not in page
+    assert 'id="criteria"' not in page
     named = to_html({**summarise(seen), "title": "March <2024>", "histograms": []})
     assert "<h1>Predictions</h1>" in page
     assert "<h1>Predictions: March &lt;2024&gt;</h1>" in named
@@ -280,21 +279,10 @@ def test_a_name_is_read_as_it_was_written_and_makes_no_element(evil, kind):
     assert not {"img", "b", "comment", "iframe", "object"} & tags
     for _, attributes in page.elements:
         assert not [name for name in attributes if name.startswith("on")]
-    # The explorer has data and a script of its own.
-    expected = 3 if kind == "explorer" else 1
-    assert sum(tag == "script" for tag, _ in page.elements) == expected
-    assert len(page.scripts) == expected
+    assert sum(tag == "script" for tag, _ in page.elements) == 1
+    (script,) = page.scripts
+    assert "alert" not in script
     assert page.text.count(EVIL.replace("\u2028", "\\u2028")) >= 2
-
-
-def test_scripts_get_names_as_data(evil):
-    _, page = evil["explorer"]
-    name = EVIL.replace("\u2028", "\\u2028")
-    assert json.loads(page.scripts[0])["groups"][0]["name"] == name
-    for script in page.scripts:
-        is_data = script.lstrip().startswith(("{", "["))
-        assert not is_data or not set("<>&\u2028") & set(script)
-        assert is_data or "alert" not in script
 
 
 def test_no_group_is_called_by_a_rank(pages):
@@ -367,11 +355,8 @@ def hashes_of(page, tag):
     return hashes
 
 
-@pytest.mark.parametrize("kind", ["batch", "explorer"])
-def test_the_browser_may_run_the_pages_own_script_and_style_and_nothing_else(
-    pages, kind
-):
-    page = pages[kind]
+def test_the_browser_may_run_the_pages_own_script_and_style_and_nothing_else(pages):
+    page = pages["batch"]
     pattern = r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">'
     (content,) = re.findall(pattern, page)
     policy = {}

@@ -68,7 +68,7 @@ def test_the_largest_groups_are_drawn_and_the_page_says_how_many_are_not(summari
         groups.append({**summary["groups"][0], **name, "rows": place})
         histograms.append({**summary["histograms"][0], **name})
         tests.append({**summary["shift_test"]["groups"][0], **name})
-    many = {"groups": groups, "histograms": histograms, "frontiers": None}
+    many = {"groups": groups, "histograms": histograms}
     entry = summary["action"]["groups"][0]
     actions = [{**entry, "group": group["group"]} for group in groups]
     many["action"] = {**summary["action"], "groups": actions}

@@ -48,9 +48,6 @@ def test_the_sentence_below_each_heading():
     assert lede(batch) == said
     batch["rule"] = {"name": "Mine"}
     assert lede(batch).endswith("Aim: Mine.")
-    explorer = {"kind": "explorer", "made": MADE}
-    expected = "What a model would do if only the shares of positives changed."
-    assert lede(explorer) == expected
 
 
 def test_how_it_was_made_leaves_out_what_is_unknown():

@@ -69,7 +69,6 @@ HEADINGS = {
     "ll144": "Selection rates and impact ratios",
     "monitor": "Monitor",
     "watch": "Watch",
-    "explorer": "Explorer",
 }
 """Kinds of pages."""
 
@@ -128,8 +127,6 @@ TEXTS = {
     "measure at once. For differences and PE, 0 means equal; for the ratio, 1 means "
     "equal.",
     "criteria caption": "Between the two groups farthest apart, with {level} intervals",
-    "rules caption": "Expected accuracy, with {level} intervals",
-    "this aim": "this aim",
     "not compared": "Too little is known about {groups} to compare groups.",
     "rates": " ".join(f"{name}: {GLOSSARY[name]}" for name in ("FPR", "FNR", "PD")),
     "pe": f"PE: {GLOSSARY['PE']}",
@@ -139,8 +136,6 @@ TEXTS = {
     "cross": "other changes",
     "training caption": "Share of positives in training: {share}",
     "batches caption": "Batches to act on first",
-    # Explorer
-    "no script": "The sliders need JavaScript.",
 }
 """What stands in the templates; sentences that depend on more are functions below."""
 
@@ -150,7 +145,6 @@ PARTS = {
     "columns": "Changed columns",
     "expected": "What to expect",
     "criteria": "Expected differences between groups",
-    "rules": "Accuracy under other aims",
     "observed": "Observed error rates",
     "batches": "Every batch, group by group",
     "other groups": "Other groups over time",
@@ -180,12 +174,6 @@ def page_heading(kind: str, title: str) -> str:
 def lede(summary: Summary) -> str:
     """Say below the heading what the page is about, and what counts as positive."""
     kind = summary["kind"]
-    if kind == "explorer":
-        made = summary["made"]
-        model = f"a {made.get('classifier', 'model')}"
-        if "training" in made:
-            model = f"a model trained on {made['training']['file']}"
-        return f"What {model} would do if only the shares of positives changed."
     rows = rows_text(summary["rows"])
     if kind == "ll144":
         return f"{rows}. The law sets no threshold; this is not legal advice."

@@ -353,7 +353,7 @@ def predicted(
     codes = {action["code"] for action in summary["action"]["groups"]}
     # Nothing is expected where too little is known of a group.
     if codes <= {"use", "label"}:
-        below += [*summary["aims"], *_price_of_the_rule(summary)]
+        below += summary["aims"]
     if checked is not None:
         returned = sum(entry["returned"] for entry in checked)
         drawn = sum(entry["drawn"] for entry in checked)
@@ -417,20 +417,6 @@ def _shares(
         level_text(level): range_of,
         "predicted": number(group["predicted_prevalence"]),
     }
-
-
-def _price_of_the_rule(summary: Mapping[str, Any]) -> list[str]:
-    """Say how many rows will be right, and which rule would get more of them right."""
-    if summary["frontiers"] is None:
-        return []
-    *rules, own = summary["frontiers"]["rules"]
-    # To the digits that are shown; of equal rules the first.
-    best = max(rules, key=lambda rule: round(rule["accuracy"], 2))
-    more = "no other rule would do better"
-    if round(best["accuracy"], 2) > round(own["accuracy"], 2):
-        more = f"the rule {best['name']!r} would reach {best['accuracy']:.2f}"
-    text = f"Expected accuracy: {own['accuracy']:.2f} "
-    return [f"{text}({own['low']:.2f}-{own['high']:.2f}); {more}."]
 
 
 def _verdicts(summary: Mapping[str, Any]) -> Blocks:

@@ -21,7 +21,7 @@ from cape._json_fields import strict_json
 from cape._plot import ALARM, INK, LINE, NOW, SOFT, THEN, svg_or_reason
 from cape._wording import _page as words
 from cape._wording._page import Summary
-from cape._wording._results import RULE_NAMES, bound_sentence
+from cape._wording._results import bound_sentence
 from cape.examination import Examination, LabelChecks
 from cape.metrics._audit import audit_counts
 from cape.report._audit import audit_content
@@ -46,10 +46,6 @@ _VERDICTS = (
     "consistent",
 )
 """Verdicts, the gravest first."""
-
-_MOST_GROUPS = 12
-"""With more groups, rules take seconds to choose."""
-
 
 MOST_HISTOGRAMS = 12
 """Histograms on a page; those of the largest groups are shown."""
@@ -119,7 +115,6 @@ def batch_summary(
         "shift_test": examination.prior_shift.to_dict(),
         "columns": {**columns, "moved": _moved_columns(columns)},
         "aims": _aims(rule, examination),
-        "frontiers": _rules(examination),
         "observed": _observed(examination),
         "compared": _compared(examination),
         "made": stamped(_provenance(examination)),
@@ -146,22 +141,6 @@ def _aims(rule: Summary, examination: Examination) -> list[str]:
     criteria = examination.criteria.to_dict()["criteria"]
     entries = {entry["criterion"]: entry for entry in criteria}
     return [bound_sentence(entries[name], bound) for name, bound in bounds.items()]
-
-
-def _rules(examination: Examination) -> Summary | None:
-    """Return the accuracy to expect of each rule, and last that of the chosen one."""
-    if not 1 < len(examination.adaptation.groups) <= _MOST_GROUPS:
-        return None
-    # The curve is not shown, and is as short as it can be.
-    (frontier,) = examination.frontiers(["proportional_equality"], n_points=2).values()
-    entries = []
-    for point in [*frontier.rules, frontier.chosen]:
-        value, low, high = point.accuracy
-        # A rule of the user's own has the name of its class.
-        rule = str(point.rule)
-        name = RULE_NAMES.get(rule, rule)
-        entries.append({"name": name, "accuracy": value, "low": low, "high": high})
-    return {"rules": entries}
 
 
 def _group_entries(examination: Examination) -> list[Summary]:
