@@ -3,8 +3,7 @@
 - `run_synthetic` is the paper's experiment on synthetic data: Table 1, the figure, and
   Theorem 3.
 - `compare_methods` runs CAPE, the baselines and the peers on a `Problem`: on the
-  paper's real data (`compas_problem`, `meps_problem`) or on two tables
-  (`table_problem`).
+  paper's real data (`compas_problem`, `meps_problem`).
 - `run_shifts` runs CAPE on real shifts over time, where more than prevalences moved,
   beside QuaPy.
 - `run_quantifiers` compares all quantifiers, and `run_small_groups` what small groups
@@ -21,7 +20,6 @@ on.
 The package uses public names of `cape` alone: it is the library's first user.
 """
 
-from cape_paper._charts import save_pictures
 from cape_paper._comparison import compare_methods
 from cape_paper._logged import run_logged
 from cape_paper._pages import (
@@ -35,7 +33,6 @@ from cape_paper._problem import (
     compas_problem,
     meps_problem,
     published,
-    table_problem,
 )
 from cape_paper._quantifiers import run_quantifiers
 from cape_paper._shifts import run_shifts
@@ -58,9 +55,7 @@ __all__ = [
     "run_shifts",
     "run_small_groups",
     "run_synthetic",
-    "save_pictures",
     "stamp",
-    "table_problem",
     "write_index",
     "write_page",
     "write_results",

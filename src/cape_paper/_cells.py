@@ -36,8 +36,8 @@ _PACKAGES = (
 """Packages that a result can depend on."""
 
 _ONLY_SHOW = (
-    *("claims.toml", "notes.toml", "_charts.py", "_claims.py", "_commands.py"),
-    *("_pages.py", "_tables.py", "_stamp.py"),
+    *("notes.toml", "_commands.py", "_sentences.py", "_pages.py", "_tables.py"),
+    "_stamp.py",
 )
 """Files of `cape_paper` that no number of a cell depends on."""
 

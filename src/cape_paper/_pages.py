@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
@@ -16,22 +15,20 @@ from pathlib import Path
 import pandas as pd
 
 from cape_paper._cells import Results
-from cape_paper._claims import headline, reasons, verdicts
+from cape_paper._sentences import headline
 from cape_paper._stamp import STAMP, stamp
 from cape_paper._tables import results_tables
 
 _NOTES = tomllib.loads(files("cape_paper").joinpath("notes.toml").read_text("utf-8"))
 _INDEX = """# Results
 
-What was measured, with the verdict of each page. `make results`, `make results-peers`
-and `make bench` run today's code and write these pages; no number is typed in.
+What was measured, with the first sentence of each page. `make results`,
+`make results-peers` and `make bench` write these pages; no number is typed in.
 """
 
 
-def write_results(
-    results: Results, folder: Path, *, pictures: Sequence[Path] = ()
-) -> list[Path]:
-    """Write ``results.json``, ``results.md``, and each table as CSV and LaTeX.
+def write_results(results: Results, folder: Path) -> list[Path]:
+    """Write ``results.json`` and ``results.md``.
 
     Existing files are replaced.
 
@@ -41,8 +38,6 @@ def write_results(
         From `run_synthetic`, `compare_methods` or `run_shifts`.
     folder : Path
         Where to write; it is made if there is none.
-    pictures : sequence of Path, default=()
-        Pictures of the run in the same folder; the page shows those that are PNG.
 
     Returns
     -------
@@ -50,40 +45,25 @@ def write_results(
         The files.
     """
     # Before anything is written: results that make no page leave the old files.
-    page = results_markdown(results, pictures=[path.name for path in pictures])
     numbers = json.dumps(results, indent=1, allow_nan=False) + "\n"
-    texts = {"results.json": numbers, "results.md": page}
-    for place, (title, table) in enumerate(results_tables(results).items(), 1):
-        texts[f"table-{place}.csv"] = table.to_csv(index=False)
-        texts[f"table-{place}.tex"] = _latex(title, table)
+    texts = {"results.json": numbers, "results.md": results_markdown(results)}
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in texts]
 
 
-def _latex(title: str, table: pd.DataFrame) -> str:
-    """Write a table for LaTeX, with the rules of booktabs."""
-    columns = "l" + "r" * (table.shape[1] - 1)
-    # pandas escapes the cells alone.
-    caption = title.replace("%", r"\%")
-    text = table.to_latex(
-        index=False, escape=True, caption=caption, column_format=columns
-    )
-    return text.replace("±", r"$\pm$")
-
-
 def write_page(
     folders: Sequence[Path], page: Path, *, title: str | None = None
 ) -> Path:
-    """Make one page of one or several finished runs, with the verdicts first.
+    """Make one page of one or several finished runs, with what they found first.
 
     Parameters
     ----------
     folders : sequence of Path
         Folders with a ``results.json`` of `write_results`, in the order of the page.
     page : Path
-        The page; pictures are copied to ``images`` beside it.
+        The page.
     title : str, default=None
         Title of the page; None is that of the first run.
 
@@ -94,8 +74,6 @@ def write_page(
 
     Raises
     ------
-    ValueError
-        If two folders have the same name: their pictures could not be told apart.
     FileNotFoundError
         If a folder has no ``results.json``.
 
@@ -105,9 +83,6 @@ def write_page(
     Traceback (most recent call last):
     FileNotFoundError: ... has no results.json: name folders of finished runs.
     """
-    if len({folder.name for folder in folders}) < len(folders):
-        names = ", ".join(map(str, folders))
-        raise ValueError(f"folders must have distinct names, got {names}.")
     runs = []
     for folder in folders:
         if not (folder / "results.json").is_file():
@@ -116,26 +91,17 @@ def write_page(
             )
         content = (folder / "results.json").read_text(encoding="utf-8")
         runs.append(json.loads(content))
-    # Beside the page, so that links work wherever the folder is moved.
-    images = page.parent / "images"
-    images.mkdir(parents=True, exist_ok=True)
     sentences = [headline(results) for results in runs]
     found = " ".join(sentence for sentence in sentences if sentence)
     parts = [f"# {title or runs[0]['title']}", f"**{found}**"]
-    for folder, results in zip(folders, runs, strict=True):
-        links = []
-        for picture in sorted(folder.glob(f"{results['experiment']}-*.png")):
-            # Two runs of one experiment have pictures of one name: the folder tells
-            # them apart.
-            what = picture.name.removeprefix(f"{results['experiment']}-")
-            shutil.copyfile(picture, images / f"{folder.name}-{what}")
-            links.append(f"images/{folder.name}-{what}")
-        section = results_markdown(results, pictures=links)
+    for results in runs:
+        section = results_markdown(results)
         if len(runs) == 1:
             # The title of the run is that of the page, and its sections go up.
             section = section.partition("\n\n")[2]
             section = re.sub("^#(?=##)", "", section, flags=re.MULTILINE)
         parts.append(section)
+    page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text("\n\n".join(parts), encoding="utf-8")
     return page
 
@@ -171,9 +137,9 @@ def write_index(pages: Sequence[Path], index: Path) -> Path:
         text = page.read_text(encoding="utf-8")
         title, _, content = text.removeprefix("# ").partition("\n")
         line = f"- [{title}]({page.name})."
-        verdict = re.match(r"\s*\*\*(.+?)\*\*", content, flags=re.DOTALL)
-        if verdict:
-            line += f" {verdict[1]}"
+        sentence = re.match(r"\s*\*\*(.+?)\*\*", content, flags=re.DOTALL)
+        if sentence:
+            line += f" {sentence[1]}"
         stamps = dict.fromkeys(re.findall(STAMP, content))
         if stamps:
             line += f" {' '.join(stamps)}"
@@ -182,15 +148,13 @@ def write_index(pages: Sequence[Path], index: Path) -> Path:
     return index
 
 
-def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
-    """Make the section of a run: verdicts, tables, pictures, how it was measured.
+def results_markdown(results: Results) -> str:
+    """Make the section of a run: tables, and how they were measured.
 
     Parameters
     ----------
     results : dict
         From any of the runs.
-    pictures : sequence of str, default=()
-        Links to pictures; those that are not PNG are left out.
 
     Returns
     -------
@@ -201,20 +165,13 @@ def results_markdown(results: Results, *, pictures: Sequence[str] = ()) -> str:
     if results.get("favourable") == "negative":
         title += ", AIF360 told that the negative label is the favourable one"
     parts = [f"## {title}"]
-    claims = []
-    for verdict in verdicts(results):
-        # In bold, so that a claim which failed is not overlooked.
-        answer = "yes" if verdict["holds"] else "**no**"
-        claims.append(f"{answer}: {verdict['claim']} ({verdict['detail']})")
-    parts.append(_bullets("What holds", claims))
-    parts.append(_bullets("Where we differ from print, and why", reasons(results)))
+    reasons = _NOTES["reasons"].get(results["experiment"], [])
+    if results.get("chosen_by_print"):
+        reasons = _NOTES["reasons"]["wide"]
+    parts.append(_bullets("Where we differ from print, and why", reasons))
     parts.append(_bullets("What is missing", what_is_missing(results)))
     for heading, table in results_tables(results).items():
         parts.append(f"### {heading}\n\n{_markdown(table)}")
-    for link in pictures:
-        # Pages with a picture that can be explored lie beside the PNG.
-        if link.endswith(".png"):
-            parts.append(f"![{Path(link).stem}]({link})")
     notes = [*_NOTES.get(results["experiment"], []), *results.get("notes", [])]
     parts += ["### How it was measured", _provenance(results)]
     parts.append("\n".join(f"- {note}" for note in notes))

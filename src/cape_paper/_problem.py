@@ -1,7 +1,7 @@
 """Problems to run methods on: labelled training rows and labelled test rows.
 
 Methods see the test rows without their labels. A problem is one of the paper's, a real
-shift over time, which is a row of ``cases.toml``, or made of two tables of a user. MEPS
+shift over time, which is a row of ``cases.toml``. MEPS
 has two kinds of files: the survey's own, and extracts of one panel each.
 """
 
@@ -141,9 +141,9 @@ class Problem:
 
     Examples
     --------
-    >>> problem = table_problem(train.frame, new.frame, label="y", group="z")
-    >>> problem.counts()[0]["rows_test"]
-    500
+    >>> problem = compas_problem()  # doctest: +SKIP
+    >>> problem.counts()[0]["rows_test"]  # doctest: +SKIP
+    540
     """
 
     name: str
@@ -462,147 +462,3 @@ def _read_transport(path: Path, columns: list[str]) -> pd.DataFrame:
     table = pd.concat(parts, ignore_index=True)
     # pandas reads the zero of the transport format as 5.4e-79.
     return table.mask(table.abs() < 1e-70, 0.0)
-
-
-def table_problem(
-    train: pd.DataFrame,
-    test: pd.DataFrame,
-    *,
-    label: str,
-    group: str | Sequence[str],
-    positive: Any = None,
-) -> Problem:
-    """Make a problem of two tables with text, dates and missing values.
-
-    skrub's TableVectorizer, fitted on the training rows, turns all columns except label
-    and groups into numbers; missing numbers become the training median. Every method
-    gets the same numbers.
-
-    Parameters
-    ----------
-    train, test : DataFrame
-        Labelled rows. ``test`` has all columns of ``train``.
-    label : str
-        Name of the label column.
-    group : str or sequence of str
-        Name of the group column, or of several columns whose combinations are the
-        groups.
-    positive : label, default=None
-        The positive label; None is the greater of the two.
-
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or the test table has labels or groups that the
-        training table has not.
-
-    Examples
-    --------
-    >>> problem = table_problem(train.frame, new.frame, label="y", group="z")
-    >>> problem.groups
-    ['0', '1']
-    """
-    group_columns = [group] if isinstance(group, str) else list(group)
-    for name, table in (("training", train), ("test", test)):
-        needed = {label, *group_columns, *train.columns}
-        missing = sorted(needed - set(table.columns))
-        if missing:
-            raise ValueError(f"the {name} table must have the columns {missing}.")
-    chosen = _positive_label(train[label], test[label], positive)
-    z_train = _group_names(train[group_columns])
-    z_test = _group_names(test[group_columns])
-    unknown = sorted(set(z_test) - set(z_train))
-    if unknown:
-        raise ValueError(
-            "the test table must have no group that the training table has not, "
-            f"got {unknown}."
-        )
-    # The group goes to every method separately, and each decides how to use it.
-    features = list(train.columns.drop([label, *group_columns]))
-    X_train, X_test = _as_numbers(train[features], test[features])
-    y_train = (train[label] == chosen).to_numpy().astype(int)
-    y_test = (test[label] == chosen).to_numpy().astype(int)
-    return Problem(
-        name="own",
-        title="Own data",
-        # A group without test rows cannot be judged.
-        groups=sorted(set(z_test)),
-        train=(X_train, y_train, z_train),
-        test=(X_test, y_test, z_test),
-        notes=[
-            f"Positive: {label} = {chosen!r}. Groups: {', '.join(group_columns)}.",
-            f"{len(features)} columns made {X_train.shape[1]} numbers (skrub's "
-            "TableVectorizer, fitted on the training rows; missing numbers become the "
-            "training median).",
-        ],
-    )
-
-
-def _positive_label(train: pd.Series, test: pd.Series, positive: Any) -> Any:
-    """Return the positive label, or raise if there are not two labels to choose from.
-
-    The training table decides which labels there are; the test table may have one of
-    them only.
-    """
-    labels = np.unique(train.dropna()).tolist()
-    if len(labels) != 2 or train.isna().any():
-        raise ValueError(
-            "the training table's label must have two values and none missing, "
-            f"got {labels[:5]}."
-        )
-    unknown = test[~test.isin(labels)].unique().tolist()
-    if unknown:
-        raise ValueError(
-            f"the test table's label must be one of {labels}, got also {unknown[:5]}."
-        )
-    if positive is None:
-        # The greater one, as scikit-learn sorts classes.
-        return labels[1]
-    # As text: the command line cannot tell the label 1 from the label "1".
-    for value in labels:
-        if str(value) == str(positive):
-            return value
-    raise ValueError(f"positive must be one of {labels}, got {positive!r}.")
-
-
-def _group_names(columns: pd.DataFrame) -> pd.Series:
-    """Name the group of every row: its value, or "race blue · sex f" of several."""
-    missing = int(columns.isna().any(axis=1).sum())
-    if missing:
-        raise ValueError(
-            "the group columns must name a group in every row, "
-            f"got {missing} missing of {len(columns)}."
-        )
-    names = columns.astype(str).reset_index(drop=True)
-    if names.shape[1] > 1:
-        names = names.apply(lambda values: f"{values.name} " + values)
-    return names.agg(" · ".join, axis=1).rename("group")
-
-
-def _as_numbers(
-    train: pd.DataFrame, test: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Turn text, categories, dates and missing values into floats in both tables."""
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from skrub import StringEncoder, TableVectorizer
-
-    # Without a seed the same tables would give other numbers in every run.
-    text = StringEncoder(random_state=0)
-    # Some peers take no missing values. A column that is empty in training stays, so
-    # that both tables have the same columns.
-    impute = SimpleImputer(strategy="median", keep_empty_features=True)
-    pipeline = make_pipeline(
-        TableVectorizer(high_cardinality=text), impute.set_output(transform="pandas")
-    )
-    # Fitted on the training rows alone: nothing of the test rows leaks into them.
-    tables = []
-    for table in (pipeline.fit_transform(train), pipeline.transform(test)):
-        # Learners refuse names that are not all text.
-        numbers = table.reset_index(drop=True).astype(float)
-        tables.append(numbers.set_axis(table.columns.astype(str), axis=1))
-    return tables[0], tables[1]

@@ -128,31 +128,21 @@ def _comparison_tables(results: Results) -> Tables:
 
     The first table shows prevalences and their estimates. The paper's results table is
     too wide for a terminal, so it comes as two: error rates and accuracy, then
-    predicted prevalence, PD and PE. Where the paper prints nothing, as of a user's own
-    tables, one table has a line for each group, by its name. A last table has the
-    criteria of parity.
+    predicted prevalence, PD and PE. A last table has the criteria of parity.
     """
-    have_print = any(row["printed"] for row in results["rows"])
     title = "Prevalences, and what quantifiers estimate from unlabelled test rows"
-    tables = {title: _prevalence_table(results, have_print)}
+    tables = {title: _prevalence_table(results)}
     lines = []
     for row in results["rows"]:
         lines += _method_lines(row)
     method = {"method": "method (seeds)"}
-    if have_print:
-        n_groups = len(results["groups"])
-        errors = _columns_of(("fpr", "fnr", "accuracy"), n_groups)
-        tables["Error rates and accuracy"] = _table(lines, method | errors)
-        fairness = _columns_of(("predicted_prevalence", "pd"), n_groups)
-        # PE of the first pair is the paper's.
-        fairness |= {"pe_01": "PE 0,1", "pe": "PE worst"}
-        title = "Predicted prevalence, PD and PE"
-        tables[title] = _table(lines, method | fairness)
-    else:
-        tables["Every method in every group"] = _group_table(results)
-        between = {f"{rate}_diff": f"{_HEADINGS[rate]} diff" for rate in DIFFERENCES}
-        between["pe"] = "PE worst"
-        tables["Between groups"] = _table(lines, method | between)
+    n_groups = len(results["groups"])
+    errors = _columns_of(("fpr", "fnr", "accuracy"), n_groups)
+    tables["Error rates and accuracy"] = _table(lines, method | errors)
+    fairness = _columns_of(("predicted_prevalence", "pd"), n_groups)
+    # PE of the first pair is the paper's.
+    fairness |= {"pe_01": "PE 0,1", "pe": "PE worst"}
+    tables["Predicted prevalence, PD and PE"] = _table(lines, method | fairness)
     finished = [row["mean"] for row in results["rows"] if row["status"] == "ok"]
     # Stored results may have no columns of parity.
     if finished and all(set(PARITY) <= set(mean) for mean in finished):
@@ -191,26 +181,7 @@ def _columns_of(rates: Sequence[str], n_groups: int) -> dict[str, str]:
     return columns
 
 
-def _group_table(results: Results) -> pd.DataFrame:
-    """Show every method in every group, and below each the spread over seeds."""
-    lines = []
-    for row in results["rows"]:
-        if row["status"] != "ok":
-            lines.append({"method": row["method"]})
-            continue
-        name = _name(row)
-        for place, group in enumerate(results["groups"]):
-            for label, values in ((group, row["mean"]), ("± sd", row["sd"])):
-                if label == "± sd" and row["seeds"] == 1:
-                    continue
-                rates = {rate: values[f"{rate}_{place}"] for rate in _HEADINGS}
-                lines.append({"method": name, "group": label, **rates})
-                # A method is named once.
-                name = ""
-    return _table(lines, {"method": "method", "group": "group", **_HEADINGS})
-
-
-def _prevalence_table(results: Results, have_print: bool) -> pd.DataFrame:
+def _prevalence_table(results: Results) -> pd.DataFrame:
     """Show rows, prevalences and the estimates of all quantifiers by group.
 
     It is the paper's quantifier table with a line for each quantifier.
@@ -231,10 +202,8 @@ def _prevalence_table(results: Results, have_print: bool) -> pd.DataFrame:
         lines[f"estimate, {row['quantifier']}"] = cells
         if row["printed"]:
             lines["print"] = row["printed"]
-    groups = list(results["groups"])
-    if have_print:
-        # The columns of the other tables have the numbers of the groups.
-        groups = [f"{place} {group}" for place, group in enumerate(groups)]
+    # The columns of the other tables have the numbers of the groups.
+    groups = [f"{place} {group}" for place, group in enumerate(results["groups"])]
     frame = pd.DataFrame(lines, index=groups, dtype=object).T
     return frame.map(number).rename_axis("").reset_index()
 

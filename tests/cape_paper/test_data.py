@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape_paper import _problem, compas_problem, meps_problem, published, table_problem
+from cape_paper import _problem, compas_problem, meps_problem, published
 
 sys.path.insert(0, str(Path(__file__).parent))
 from xport import write_xport
@@ -215,85 +215,3 @@ def test_an_archive_without_a_transport_file_is_refused(tmp_path):
         archive.writestr("readme.txt", "nothing")
     with pytest.raises(ValueError, match="one SAS transport file"):
         meps_problem(tmp_path)
-
-
-def people(n_rows, seed):
-    """Text, dates, missing values; three groups, labels that are words."""
-    random = np.random.default_rng(seed)
-    age = random.normal(40, 10, n_rows)
-    table = pd.DataFrame(
-        {
-            "age": age,
-            "race": random.choice(["x", "y", "z"], n_rows),
-            "sex": random.choice([1, 2], n_rows),
-            "job": random.choice(["nurse", "teacher", None], n_rows),
-            "note": [f"seen {random.integers(100)} times" for _ in range(n_rows)],
-            "when": pd.date_range("2020-01-15", periods=n_rows, freq="D"),
-            "outcome": np.where(age > 40, "repaid", "default"),
-        }
-    )
-    table.loc[::9, "age"] = np.nan
-    return table
-
-
-COLUMNS = {"label": "outcome", "group": "race"}
-
-
-def test_tables_of_all_kinds_become_numbers():
-    train, test = people(120, 0), people(80, 1)
-    problem = table_problem(train, test, **COLUMNS)
-    assert problem.groups == ["x", "y", "z"]
-    for table, (X, y, z) in ((train, problem.train), (test, problem.test)):
-        assert all(dtype.kind == "f" for dtype in X.dtypes)
-        assert not X.isna().any(axis=None)
-        assert y.tolist() == (table["outcome"] == "repaid").astype(int).tolist()
-        assert z.tolist() == table["race"].tolist()
-    assert list(problem.train[0]) == list(problem.test[0])
-    # The same tables give the same numbers.
-    again = table_problem(train, test, **COLUMNS)
-    pd.testing.assert_frame_equal(again.train[0], problem.train[0])
-
-
-def test_nothing_of_the_test_rows_leaks_into_the_training_rows():
-    train, test = people(120, 0), people(80, 1)
-    other = table_problem(
-        train, test.assign(age=1e6, when=test["when"].iloc[0]), **COLUMNS
-    )
-    X = table_problem(train, test, **COLUMNS).train[0]
-    pd.testing.assert_frame_equal(other.train[0], X)
-
-
-def test_groups_of_two_columns_are_named_by_both_and_positive_may_be_chosen():
-    train, test = people(120, 0), people(80, 1)
-    options = {"label": "outcome", "group": ["race", "sex"], "positive": "default"}
-    problem = table_problem(train, test, **options)
-    assert "race x · sex 1" in problem.groups
-    assert len(problem.groups) == 6
-    assert problem.test[1].mean() == pytest.approx(
-        (test["outcome"] == "default").mean()
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "options", "message"),
-    [
-        ({}, {"label": "why"}, r"columns \['why'\]"),
-        ({}, {"positive": "x"}, "positive must be one of"),
-        ({"race": "q"}, {}, r"no group that the training table has not, got \['q'\]"),
-        ({"race": None}, {}, "got 80 missing of 80"),
-        ({"outcome": "lost"}, {}, r"got also \['lost'\]"),
-    ],
-)
-def test_mistakes_in_tables_are_named(change, options, message):
-    test = people(80, 1).assign(**change)
-    with pytest.raises(ValueError, match=message):
-        table_problem(people(120, 0), test, **{**COLUMNS, **options})
-
-
-def test_a_test_table_without_a_feature_and_a_third_label_are_refused():
-    train, test = people(120, 0), people(80, 1)
-    with pytest.raises(ValueError, match=r"the test table must have .*'age'"):
-        table_problem(train, test.drop(columns="age"), **COLUMNS)
-    train.loc[0, "outcome"] = "lost"
-    with pytest.raises(ValueError, match="must have two values"):
-        table_problem(train, test, **COLUMNS)

@@ -32,7 +32,6 @@ from cape_paper import (
     run_small_groups,
     run_synthetic,
 )
-from cape_paper._claims import verdicts
 from cape_paper._methods import METHODS, Method, missing_packages
 
 
@@ -268,9 +267,6 @@ def test_a_repetition_is_what_the_classifier_does_on_its_data():
         predicted.append(np.mean(model.predict(test.data[rows])))
     greatest = np.abs(clf.prevalences_ - predicted).max()
     assert group_1["delta_2"] == pytest.approx(greatest)
-    # Without the figure's 0.5 there is no verdict on it.
-    claims = [verdict["claim"] for verdict in verdicts(results)]
-    assert not any("standard deviations" in claim for claim in claims)
 
 
 def test_a_repetition_that_fails_is_an_error_not_a_gap():
@@ -441,7 +437,6 @@ def test_logged_decisions_are_judged_by_labels(text_problem, tmp_path, with_nann
     assert found["accuracy", "CAPE"]["error"] < found["accuracy", "reference"]["error"]
     assert found["fpr", "CAPE"]["width"] > 0
     assert ("fnr", "NannyML") in found or not with_nannyml
-    assert len(verdicts(results)) == (8 if with_nannyml else 4)
     if with_nannyml:
         assert results["versions"]["nannyml"] == "0.13"
         assert found["fnr", "NannyML"]["holds"] == 0
