@@ -218,10 +218,10 @@ def test_an_adaptation_shows_its_numbers(adaptation):
     for row, (_, numbers) in zip(reader.rows[1:], table.iterrows(), strict=True):
         shown = dict(zip(reader.rows[0], row, strict=True))
         assert shown["rows"] == str(numbers["rows"])
-        assert shown["in training"] == f"{numbers['training_prevalence']:.3f}"
+        assert shown["training"] == f"{numbers['training_prevalence']:.3f}"
         interval = f"{numbers['low']:.3f} to {numbers['high']:.3f}"
         assert shown["now"] == f"{numbers['estimate']:.3f} {interval}"
-        assert shown["predicted positive"] == f"{numbers['predicted_prevalence']:.3f}"
+        assert shown["predicted"] == f"{numbers['predicted_prevalence']:.3f}"
         assert shown["PD at most"] == f"{numbers['pd_bound']:.3f}"
 
 
@@ -359,10 +359,33 @@ def test_every_result_has_a_table_a_picture_and_both_as_html(results, name):
     assert len(result._repr_html_()) < 100_000
 
 
+@pytest.mark.parametrize("name", sorted({*SHOWN.split()} - {"Evidence"}))
+def test_print_shows_the_table_of_the_notebook(results, name):
+    """A number, a group or a sentence that one of the two leaves out."""
+    text = repr(results[name])
+    reader = read(results[name])
+    assert max(map(len, text.splitlines())) <= 88
+    words = " ".join(text.split())
+    # Heads of sentences, which stand below the table, are left out.
+    for row in reader.rows[1:]:
+        for cell in row:
+            value, _, interval = re.sub(r" (\S+ to \S+)$", r"|\1", cell).partition("|")
+            written = f"{value} ({interval})" if interval else value
+            assert " ".join(written.split()) in words
+    for sentence in reader.words:
+        assert " ".join(sentence.split()) in words
+
+
+def test_print_shows_no_control_characters(adaptation):
+    text = repr(renamed(adaptation, HOSTILE))
+    text.encode()
+    assert all(character.isprintable() or character == "\n" for character in text)
+
+
 # The cell of a number in the HTML, and the same number in the table.
 NUMBERS = {
     "Evidence": ("mean score", ["mean_score"]),
-    "Examination": ("accuracy", ["accuracy"]),
+    "Examination": ("training", ["training_prevalence"]),
     "PriorShiftTest": ("unexplained", ["effect"]),
     "ExpectedPerformance": ("FNR", ["fnr", "fnr_low", "fnr_high"]),
     "Frontier": ("accuracy", ["accuracy", "accuracy_low", "accuracy_high"]),

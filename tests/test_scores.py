@@ -139,7 +139,6 @@ def test_decisions_are_made_for_no_prevalence(clf, batch):
     X, _, group = batch
     adaptation = clf.adapt(X, sensitive_features=group)
     assert adaptation.table()["made_for"].isna().all()
-    assert "decisions left unchanged" in repr(adaptation)
     again = type(adaptation).from_json(adaptation.to_json())
     assert again.to_json() == adaptation.to_json()
 

@@ -171,7 +171,7 @@ class GroupAdaptation:
         return row
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Adaptation(InNotebook, GroupResult):
     """What CAPE estimated and chose for a batch, group by group.
 
@@ -288,14 +288,20 @@ class Adaptation(InNotebook, GroupResult):
         for adapted in self.groups.values():
             row = {
                 "rows": adapted.rows,
-                "in training": adapted.training_prevalence,
+                "training": adapted.training_prevalence,
                 "now": adapted.estimate,
-                "predicted positive": adapted.predicted_prevalence,
+            }
+            if any(one.labels.verdict for one in self.groups.values()):
+                row["without labels"] = adapted.without_labels
+            row |= {
+                "predicted": adapted.predicted_prevalence,
                 "PD at most": adapted.pd_bound,
                 "verdict": words.describe_verdict(adapted),
             }
             rows.append(row)
         title = f"Share of positives of each group{self._interval_words()}"
+        if not rows:
+            title = "Adaptation to no rows"
         names = self.names
         sentences = []
         for group, adapted in self.groups.items():
@@ -348,16 +354,6 @@ class Adaptation(InNotebook, GroupResult):
             rule=content.value("rule"),
             notes=tuple(content.texts("notes")),
         )
-
-    def __repr__(self) -> str:
-        if not self.groups:
-            return "Adaptation(no rows)"
-        lines = ["Adaptation("]
-        names = self.names
-        for group, adapted in self.groups.items():
-            lines.append(f"  {names[group]}: {words.describe_group(adapted)}")
-        lines.append(")")
-        return "\n".join(lines)
 
 
 def _group_from_json(entry: Fields) -> GroupAdaptation:

@@ -441,11 +441,12 @@ class Watch(InNotebook):
         return _plot.watched(self.history())
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
-        table = self.table().set_axis(list(self.names.values()))
-        return words.head(self.to_dict()), table, ()
-
-    def __repr__(self) -> str:
-        return "\n".join(words.lines(self.to_dict()))
+        summary = self.to_dict()
+        columns, rows = words.answers(summary)
+        notes = [words.NOT_TESTED] if words.is_untested(rows) else []
+        notes += [f"ALARM: {text}." for text in words.alarm_texts(summary["alarms"])]
+        table = pd.DataFrame(rows, columns=columns).set_index("group")
+        return words.head(summary), table, notes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result of the last look as a dict that JSON can hold.

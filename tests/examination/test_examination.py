@@ -98,14 +98,6 @@ def test_table_and_dict_have_the_numbers_of_the_parts(seen, clf):
     assert content["observed"] is None and content["labels"] is None
 
 
-def test_the_repr_has_lines_that_fit_a_terminal(seen):
-    text = repr(seen)
-    for group in seen.adaptation.groups.values():
-        value, low, high = group.estimate
-        assert f"-> {value:.3f} ({low:.3f} to {high:.3f})" in text
-    assert max(map(len, text.splitlines())) <= 88
-
-
 def test_labels_that_arrive_later_are_set(seen, confusion, observed):
     labelled = copy.copy(seen)
     counts = {0: confusion(5, 1, 2, 9)}
@@ -125,7 +117,7 @@ def test_warnings_of_the_adaptation_come_through(clf, batch):
     assert {warning.filename for warning in caught} == {__file__}
     assert odd.prior_shift.rejected
     assert odd.verdict(1).word == "fault"
-    assert odd.columns.moved(1)[0].what_happened in repr(odd)
+    assert odd.columns.moved(1)[0].what_happened in " ".join(repr(odd).split())
     with pytest.warns(AdaptationWarning, match="too little is known"):
         few = examine(clf, batch.X[:6], sensitive_features=batch.z[:6])
     assert not few.verdict(0).clear
@@ -140,7 +132,8 @@ def test_a_test_that_is_not_sound_says_so(train, batch):
     assert not seen.prior_shift.sound
     assert not seen.prior_shift.table()["sound"].any()
     assert seen.prior_shift.table()["tested"].all()
-    assert repr(seen).endswith(seen.prior_shift.advice) and seen.prior_shift.advice
+    assert " ".join(repr(seen).split()).endswith(seen.prior_shift.advice)
+    assert seen.prior_shift.advice
     assert not seen.verdict(0).clear
 
 
@@ -153,7 +146,7 @@ def test_one_group_has_no_pair(train, batch):
 
 def test_no_rows_can_be_examined(clf):
     seen = examine(clf, evidence=Evidence(clf.fingerprint_))
-    assert seen.rows == 0 and repr(seen) == "Examination(no rows)"
+    assert seen.rows == 0 and repr(seen).startswith("No rows, so no predictions.")
     assert len(seen.table()) == 0 and not seen.prior_shift.rejected
     assert np.isnan(seen.criteria.values["accuracy"].value)
     assert json.dumps(seen.to_dict(), allow_nan=False)

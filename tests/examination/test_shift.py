@@ -173,8 +173,6 @@ def test_a_shift_of_the_features_is_rejected(clf, batch, seen):
     assert not seen.prior_shift.rejected and seen.prior_shift.sound
     few = examine(clf, batch.X[:9], sensitive_features=batch.z[:9]).prior_shift
     assert not few.rejected and not few.table()["tested"].any()
-    for tests in (far.prior_shift, few, seen.prior_shift):
-        assert len(repr(tests).splitlines()) == 4
 
 
 # Columns
@@ -440,6 +438,6 @@ def test_an_adaptation_has_the_reservation_of_the_verdict(adapted, seen):
         seen.adaptation, groups={"town": held_back, "country": adapted}
     )
     words = judge(held_back).text
-    assert repr(adaptation).count(words) == 1
+    assert " ".join(repr(adaptation).split()).count(words) == 1
     html = adaptation._repr_html_()
     assert escape(words) in html and escape(judge(adapted).text) in html

@@ -2,7 +2,6 @@
 
 import pytest
 
-from cape import examine
 from cape._wording._examination import suspicion_text
 
 
@@ -36,24 +35,3 @@ from cape._wording._examination import suspicion_text
 )
 def test_words_of_a_suspicion(reason, words):
     assert suspicion_text(*reason) == words
-
-
-@pytest.fixture(scope="module")
-def seen(fitted, batch):
-    return examine(fitted(pool="threshold"), batch.X, sensitive_features=batch.z)
-
-
-def test_first_lines_of_what_print_shows(seen):
-    texts = {
-        "Examination of 200 rows, with 95% intervals": seen,
-        "PrevalenceMoved(": seen.moved,
-        "PriorShiftTest(": seen.prior_shift,
-        "ColumnShift(": seen.columns,
-        "ExpectedPerformance(level=0.95": seen.expected,
-        "ExpectedCriteria(level=0.95": seen.criteria,
-    }
-    for first, result in texts.items():
-        assert repr(result).splitlines()[0] == first
-    assert "  0: no column has clearly changed" in repr(seen.columns)
-    assert "  0: consistent with a prior shift (p = " in repr(seen.prior_shift)
-    assert "  0: moved, 0.500 -> 0." in repr(seen.moved)

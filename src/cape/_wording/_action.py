@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cape._wording._numbers import counted, listed, rows_text
 
 if TYPE_CHECKING:
-    from cape.examination._action import Action, GroupAction
+    from cape.examination._action import GroupAction
 
 _MOST_COLUMNS = 3
 
@@ -174,11 +174,3 @@ def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") 
     text = f"{text}: {', '.join(counts)}"
     labels = sum(action["labels"] for action in actions)
     return f"{text} (label {rows_text(labels)})" if labels else text
-
-
-def action_repr(action: Action) -> str:
-    """Say what to do with each group."""
-    lines = [action_head(action.to_dict()["groups"])]
-    for group, name in action.names.items():
-        lines.append(f"  {name}: {action.groups[group].text}")
-    return "\n".join(lines)

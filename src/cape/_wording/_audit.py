@@ -136,27 +136,6 @@ def worst_lines(audit: Audit, names: Mapping[Hashable, str]) -> list[str]:
     return lines
 
 
-def groups_lines(
-    by_group: Mapping[Hashable, Mapping[str, Finding]], names: Mapping[Hashable, str]
-) -> list[str]:
-    """Write the values of the first groups as lines of a table."""
-    import pandas as pd
-
-    rows = {}
-    for group, findings in by_group.items():
-        row = {}
-        for metric, name in RATE_NAMES.items():
-            if metric in findings:
-                row[name] = value_text(findings[metric])
-        rows[names[group]] = row
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    lines = table.head(_MOST_GROUPS).to_string().splitlines()
-    left_out = len(table) - _MOST_GROUPS
-    if left_out > 0:
-        lines.append(f"and {counted(left_out, 'more group')}")
-    return [*lines, "table() lists all groups with their intervals"]
-
-
 def why_no_pe(audit: Mapping[str, Any]) -> str:
     """Say why an audit has no PE; empty if it has one.
 

@@ -1,41 +1,31 @@
-"""What is said of an examination and its parts: ``repr``, notebooks and verdicts.
+"""What is said of an examination and its parts.
 
-A function ``..._repr`` returns what `print` shows; ``..._shown`` what a notebook shows:
-a title, the rows of a table under their headings, and sentences below it.
+A function ``..._shown`` returns what `print` and a notebook show: a title, the rows of
+a table under their headings, and sentences below it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from textwrap import wrap
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cape._wording._action import action_head
 from cape._wording._audit import RATE_NAMES
 from cape._wording._numbers import (
     estimate_text,
-    group_name,
     level_text,
     p_value_text,
     rows_text,
-    share_text,
-    shortened,
 )
 from cape._wording._results import (
     REFITTED,
     column_line,
-    describe_label_free,
     describe_labels,
-    few_labels,
-    what_is_called,
 )
 
 if TYPE_CHECKING:
     from cape import examination as results
-    from cape.examination._needed import RowsToLabel
     from cape.examination._shift import GroupShiftTest
-    from cape.examination._suspicious import SuspiciousColumns
 
 Table = list[dict[str, Any]]
 
@@ -49,56 +39,28 @@ KEY_OF_COLUMNS = "red diamond: the column changed"
 WITH_AND_WITHOUT_LABELS = "Share of positives with and without labels"
 
 _MOST_NOTES = 10
-_MOST_LINES = 5
 _MOST_COLUMNS = 3
 """Columns that moved, shown for each group."""
-
-
-def _in_brackets(name: str, lines: Sequence[str], head: str = "") -> str:
-    """Write the repr of a result, a line for each finding."""
-    return "\n".join([f"{name}({head}", *(f"  {line}" for line in lines), ")"])
 
 
 # What has moved
 
 
-def moved_repr(moved: results.PrevalenceMoved) -> str:
-    """Say which prevalences have moved."""
-    if not moved.moved:
-        return "PrevalenceMoved(no group moved)"
-    lines = []
-    names = moved.names
-    for group, test in moved.groups.items():
-        lines.append(
-            f"{names[group]}: {_moved(test.moved)}, "
-            f"{share_text(test.training_prevalence)} -> {test.estimate:.3f} "
-            f"(p = {test.p_adjusted:.3g})"
-        )
-    return _in_brackets("PrevalenceMoved", lines)
-
-
-def _moved(has_moved: bool) -> str:
-    return "moved" if has_moved else "no clear change"
+def moved_shown(moved: results.PrevalenceMoved) -> tuple[str, Table, list[str]]:
+    """Show which prevalences have moved."""
+    rows = []
+    for test in moved.groups.values():
+        row = {
+            "training": test.training_prevalence,
+            "now": test.estimate,
+            "p, adjusted": p_value_text(test.p_adjusted),
+            "moved": "yes" if test.moved else "no clear change",
+        }
+        rows.append(row)
+    return "Has the share of positives moved since training?", rows, []
 
 
 NOT_SOUND = f"This test rejects too often: {REFITTED}"
-
-
-def prior_shift_repr(tests: results.PriorShiftTest) -> str:
-    """Say what the tests of the scores found."""
-    lines = []
-    names = tests.names
-    for group, test in tests.groups.items():
-        found = f"too few rows to test ({test.rows})"
-        if test.tested:
-            found = (
-                f"{_verdict_of_scores(test)} (p = {test.p_adjusted:.3g}, "
-                f"{test.effect:.1%} of {test.rows} rows unexplained)"
-            )
-        lines.append(f"{names[group]}: {found}")
-    if tests.advice:
-        lines.append(tests.advice)
-    return _in_brackets("PriorShiftTest", lines)
 
 
 def prior_shift_shown(tests: results.PriorShiftTest) -> tuple[str, Table, list[str]]:
@@ -129,25 +91,7 @@ def _verdict_of_scores(test: GroupShiftTest) -> str:
     return "consistent with a prior shift"
 
 
-def columns_repr(shift: results.ColumnShift) -> str:
-    """Say which columns moved, a few of each group."""
-    if not shift.counted:
-        return "ColumnShift(columns were not checked)"
-    lines = []
-    for group, name in shift.names.items():
-        moved = shift.moved(group)
-        if not moved:
-            lines.append(f"{name}: no column has clearly changed")
-            continue
-        lines.append(f"{name}:")
-        found = [column_line(one.column, one.what_happened) for one in moved]
-        lines += [f"  {line}" for line in shortened(found, _MOST_LINES, end="and ")]
-    return _in_brackets("ColumnShift", lines)
-
-
 COLUMN_HEADINGS = {
-    "group": "group",
-    "column": "column",
     "effect": "unexplained",
     "p_adjusted": "p, adjusted",
     "what_happened": "what happened",
@@ -163,21 +107,9 @@ def columns_title(n_columns: int, n_moved: int) -> str:
 # What to expect
 
 
-def expected_repr(expected: results.ExpectedPerformance) -> str:
-    """Say which rates to expect."""
-    lines = []
-    names = expected.names
-    for group, entry in expected.groups.items():
-        rates = []
-        for name, rate in entry.rates.items():
-            rates.append(f"{name} {estimate_text(rate)}")
-        lines.append(f"{names[group]}: {', '.join(rates)}")
-    return _in_brackets("ExpectedPerformance", lines, f"level={expected.level:g}")
-
-
-def expected_title(level: float) -> str:
+def expected_title(level: float, what: str = "rates") -> str:
     """Name the rates to expect."""
-    return f"Expected rates, with {level_text(level)} intervals"
+    return f"Expected {what}, with {level_text(level)} intervals"
 
 
 def expected_shown(
@@ -196,30 +128,16 @@ def expected_shown(
     return expected_title(expected.level), rows, notes
 
 
-def criteria_repr(criteria: results.ExpectedCriteria) -> str:
-    """Say what to expect of every criterion."""
-    lines = []
-    for name, estimate in criteria.values.items():
-        line = f"{name} {estimate_text(estimate)}"
-        if criteria.bounds.get(name) is not None:
-            line = f"{line}, bound {criteria.bounds[name]:g}"
-        if name in criteria.probabilities:
-            line = f"{line}, met with probability {criteria.probabilities[name]:.2f}"
-        lines.append(line)
-    return _in_brackets("ExpectedCriteria", lines, f"level={criteria.level:g}")
-
-
-def frontier_repr(frontier: results.Frontier) -> str:
-    """Say what each rule leads to."""
-    lines = []
-    for point in frontier.rules:
-        value = getattr(point, frontier.value).value
-        lines.append(
-            f"{point.rule}: {frontier.criterion} {point.criterion:.3f}, "
-            f"{frontier.value} {value:.3f}"
-        )
-    head = f"a curve of {len(frontier.curve)} points and a point for each rule"
-    return _in_brackets("Frontier", lines, head)
+def criteria_shown(criteria: results.ExpectedCriteria) -> tuple[str, Table, list[str]]:
+    """Show what to expect of every criterion."""
+    rows = []
+    for name, value in criteria.values.items():
+        bounds = {
+            "bound": criteria.bounds.get(name),
+            "met with probability": criteria.probabilities.get(name),
+        }
+        rows.append({"criterion": name, "expected": value, **bounds})
+    return expected_title(criteria.level, "criteria"), rows, []
 
 
 def frontier_heading(frontier: results.Frontier) -> str:
@@ -260,17 +178,6 @@ def labels_shown(checks: results.LabelChecks) -> tuple[str, Table, list[str]]:
     return "What the labels say about the label-free estimates", rows, []
 
 
-def rows_to_label_repr(drawn: RowsToLabel) -> str:
-    """Count the rows that were drawn."""
-    counts = Counter(map(group_name, drawn.groups))
-    of_groups = ", ".join(f"{name}: {count}" for name, count in sorted(counts.items()))
-    n_rows = len(drawn.inclusion_probability)
-    few = ""
-    if drawn.enough > len(drawn):
-        few = f"; {few_labels(len(drawn), len(counts), drawn.enough)}"
-    return f"RowsToLabel({len(drawn)} of {n_rows} rows; {of_groups}{few})"
-
-
 # The whole
 
 
@@ -281,56 +188,44 @@ def examination_title(examination: results.Examination) -> str:
 
 
 def examination_shown(examination: results.Examination) -> tuple[str, Table, list[str]]:
-    """Show the most important numbers, and what labels say."""
+    """Show what to do, the most important numbers, and what labels say."""
     rows = []
+    of_groups = []
     for group, adapted in examination.adaptation.groups.items():
+        action = examination.action.groups[group]
         expected = examination.expected.groups[group]
         row = {
             "rows": adapted.rows,
-            "in training": adapted.training_prevalence,
+            "training": adapted.training_prevalence,
             "now": adapted.estimate,
-            "predicted positive": adapted.predicted_prevalence,
-            "FPR": expected.fpr.value,
-            "FNR": expected.fnr.value,
-            "accuracy": expected.accuracy.value,
-            "verdict": examination.verdict(group).text,
+            "predicted": adapted.predicted_prevalence,
         }
+        for rate in ("fpr", "fnr", "accuracy"):
+            row[RATE_NAMES[rate]] = None
+            # Otherwise nothing is known of the rates.
+            if action.code in ("use", "label"):
+                row[RATE_NAMES[rate]] = getattr(expected, rate).value
+        row |= {"action": action.text, "verdict": examination.verdict(group).text}
         rows.append(row)
+        name = examination.names[group]
+        for column in examination.columns.moved(group)[:_MOST_COLUMNS]:
+            changed = column_line(column.column, column.what_happened)
+            of_groups.append(f"{name}: {changed}.")
+        if examination.labels is not None:
+            check = examination.labels.groups[group]
+            said = describe_labels(check, decide=examination.labels.decide)
+            of_groups.append(f"{name}: {said}.")
     title = (
-        f"Examination of {examination.rows:,} rows, with "
-        f"{level_text(examination.level)} intervals. FPR, FNR and accuracy are "
-        "expected values."
+        f"{action_head(examination.action.to_dict()['groups'])}. Examination of "
+        f"{rows_text(examination.rows)}, with {level_text(examination.level)} "
+        "intervals; FPR, FNR and accuracy are expected values."
     )
-    notes = []
-    if examination.labels is not None:
-        decide = examination.labels.decide
-        for group, check in examination.labels.groups.items():
-            said = describe_labels(check, decide=decide)
-            notes.append(f"{examination.names[group]}: {said}.")
-    return title, rows, notes[:_MOST_NOTES]
-
-
-def examination_repr(examination: results.Examination) -> str:
-    """Say the most important things of a batch."""
-    if not examination.adaptation.groups:
-        return "Examination(no rows)"
-    # Lines of at most 88 characters, because a terminal would break longer ones.
-    level = level_text(examination.level)
-    lines = [f"Examination of {rows_text(examination.rows)}, with {level} intervals"]
-    action = examination.action
-    actions = action.to_dict()["groups"]
-    lines.append(f"{action_head(actions)}.")
-    for group, name in examination.names.items():
-        lines += _group_lines(examination, group, name)
-    if all(entry["code"] in _RELIED_ON for entry in actions):
-        lines += _worst_pe(examination.expected)
+    notes = of_groups[:_MOST_NOTES]
+    if all(row["accuracy"] is not None for row in rows):
+        notes += _worst_pe(examination.expected)
     if examination.prior_shift.advice:
-        lines.append(examination.prior_shift.advice)
-    return "\n".join(lines)
-
-
-_RELIED_ON = ("use", "label")
-"""Actions under which expected rates are shown: otherwise nothing is known of them."""
+        notes.append(examination.prior_shift.advice)
+    return title, rows, notes
 
 
 def _worst_pe(expected: results.ExpectedPerformance) -> list[str]:
@@ -342,53 +237,7 @@ def _worst_pe(expected: results.ExpectedPerformance) -> list[str]:
     return [f"Largest expected PE: {estimate_text(expected.between[worst])}, {pair}."]
 
 
-def _group_lines(examination: results.Examination, group: Any, name: str) -> list[str]:
-    adapted = examination.adaptation.groups[group]
-    action = examination.action.groups[group]
-    rates = []
-    if action.code in _RELIED_ON:
-        expected = examination.expected.groups[group]
-        rates.append(
-            f"  expected FPR {expected.fpr.value:.3f}, FNR {expected.fnr.value:.3f}, "
-            f"accuracy {expected.accuracy.value:.3f}"
-        )
-    moved = _moved(examination.moved.groups[group].moved)
-    worst = examination.columns.moved(group)[:_MOST_COLUMNS]
-    return [
-        f"{name}, {rows_text(adapted.rows)}: {action.text}",
-        f"  prevalence {share_text(adapted.training_prevalence)} -> "
-        f"{estimate_text(adapted.estimate)}, {moved}",
-        *_label_lines(examination.labels, group),
-        f"  {examination.verdict(group).text}",
-        *[f"    {column_line(one.column, one.what_happened)}" for one in worst],
-        f"  {what_is_called(adapted)}, PD at most {adapted.pd_bound:.3f}",
-        *rates,
-    ]
-
-
-def _label_lines(checks: results.LabelChecks | None, group: Any) -> list[str]:
-    if checks is None:
-        return []
-    check = checks.groups[group]
-    said = describe_labels(check, decide=checks.decide)
-    lines = wrap(said, 88, initial_indent="  ", subsequent_indent="  ")
-    if check.labels.verdict is None:
-        return lines
-    if checks.decide:
-        return [f"  {describe_label_free(check)}", *lines]
-    _, low, high = checks.by_labels(group)
-    return [*lines, f"  interval from the labels: {low:.3f} to {high:.3f}"]
-
-
 # Before there is a batch
-
-
-def suspicious_repr(found: SuspiciousColumns) -> str:
-    """Say which columns should not be learned from."""
-    if not found.findings:
-        return "SuspiciousColumns(none found)"
-    lines = [f"{one.column}: {one.kind}, {one.why}" for one in found.findings]
-    return _in_brackets("SuspiciousColumns", lines)
 
 
 def suspicion_text(code: str, *numbers: Any) -> str:

@@ -20,12 +20,10 @@ from cape._limits import (
 from cape._wording._notes import KINDS
 from cape._wording._numbers import (
     counted,
-    estimate_text,
     group_name,
     listed,
     points,
     rows_text,
-    share_text,
     shortened,
 )
 
@@ -37,34 +35,7 @@ _MOST_COLUMNS = 5
 _MOST_FAULTS = 3
 
 
-def describe_group(adapted: GroupAdaptation) -> str:
-    """Say in one line what was found of a group and chosen for it."""
-    parts = [
-        rows_text(adapted.rows),
-        f"prevalence {share_text(adapted.training_prevalence)} -> "
-        f"{estimate_text(adapted.estimate)}",
-    ]
-    if adapted.labels.verdict is not None:
-        parts.append(describe_label_free(adapted))
-    if adapted.labels.rows:
-        parts.append(describe_labels(adapted))
-    parts += [
-        describe_verdict(adapted) + from_others(adapted),
-        what_is_called(adapted),
-        f"PD at most {adapted.pd_bound:.3f}",
-    ]
-    return ", ".join(parts)
-
-
-def what_is_called(adapted: GroupAdaptation) -> str:
-    """Say which member decides, and the share that it calls positive."""
-    member = f"classifier made for {adapted.made_for:.3f}"
-    if math.isnan(adapted.made_for):
-        member = RULE_NAMES["unchanged"]
-    return f"predicted share {adapted.predicted_prevalence:.3f} ({member})"
-
-
-def from_others(adapted: GroupAdaptation) -> str:
+def _from_others(adapted: GroupAdaptation) -> str:
     """Say how much of what is known comes from other groups, if it is notable."""
     if not adapted.borrowed >= NOTABLY_HELD_BACK or adapted.fully_labelled:
         return ""
@@ -77,11 +48,6 @@ def few_labels(drawn: int, groups: int, enough: int) -> str:
         f"{drawn:,} labels may be too few for {counted(groups, 'group')}; {enough:,} "
         f"would pin down each share to within about {USEFUL_WIDTH / 2:.2f}"
     )
-
-
-def describe_label_free(adapted: GroupAdaptation) -> str:
-    """Say in a few words what was estimated without labels."""
-    return f"without labels {estimate_text(adapted.without_labels)}"
 
 
 def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
@@ -144,6 +110,10 @@ def p_text(p_value: float) -> str:
 
 def describe_verdict(adapted: GroupAdaptation) -> str:
     """Say in a few words what the tests say of the assumption of a prior shift."""
+    return _verdict_alone(adapted) + _from_others(adapted)
+
+
+def _verdict_alone(adapted: GroupAdaptation) -> str:
     if adapted.verdict == "consistent":
         text = "consistent with a prior shift"
         # Drift begins to count before it is significant, so that estimates do not jump.
@@ -228,7 +198,7 @@ def verdict_text(
             "columns and scores disagree on the share of positives; "
             f"{by_scores_alone(adapted)}"
         )
-    return describe_verdict(adapted) + from_others(adapted) + _UNTESTED[untested]
+    return describe_verdict(adapted) + _UNTESTED[untested]
 
 
 _UNTESTED = {

@@ -12,8 +12,6 @@ from cape._wording._terminal import (
     Blocks,
     Styled,
     TextTable,
-    interval,
-    number,
 )
 
 NO_PROMISE = (
@@ -110,18 +108,6 @@ def alarm_texts(alarms: Iterable[Mapping[str, Any]]) -> list[str]:
             text = f"{text}, in rows since {alike[0]['since']}"
         texts.append(text)
     return texts
-
-
-def lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Say in a few lines what a watch has found."""
-    yield head(summary)
-    for group in summary["groups"]:
-        share = group["share"]
-        between = interval(share["low"], share["high"])
-        known = f"{number(share['value'])} ({between})"
-        yield f"  {group['group']}: {known} since {group['since']}"
-    for text in alarm_texts(summary["alarms"]):
-        yield f"ALARM: {text}."
 
 
 def watched(

@@ -105,9 +105,6 @@ class Action(InNotebook, GroupResult):
         rows = [{"action": action.text} for action in self.groups.values()]
         return words.action_head(self.to_dict()["groups"]), rows, ()
 
-    def __repr__(self) -> str:
-        return words.action_repr(self)
-
 
 _UNKNOWN = ("drifted", "ignored", "too_little_known")
 """Verdicts under which labels are asked for, however narrow the interval."""

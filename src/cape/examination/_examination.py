@@ -535,9 +535,6 @@ class Examination(InNotebook):
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         return words.examination_shown(self)
 
-    def __repr__(self) -> str:
-        return words.examination_repr(self)
-
 
 def examine(
     clf: CapeClassifier,

@@ -70,7 +70,7 @@ class GroupExpected:
         return {name: getattr(self, name) for name in _RATES}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExpectedPerformance(InNotebook, GroupResult):
     """The rates to expect of each group, and the PE of each pair.
 
@@ -191,9 +191,6 @@ class ExpectedPerformance(InNotebook, GroupResult):
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         return words.expected_shown(self)
 
-    def __repr__(self) -> str:
-        return words.expected_repr(self)
-
     def _facts(self) -> dict[str, Any]:
         pairs = []
         names = self.names
@@ -302,8 +299,8 @@ _MOST_PAIRS = 20
 """Pairs of groups that are looked at to tell whether any of them differ."""
 
 
-@dataclass(frozen=True)
-class ExpectedCriteria:
+@dataclass(frozen=True, repr=False)
+class ExpectedCriteria(InNotebook):
     """What to expect of every fairness criterion, before labels arrive.
 
     A rule meets its criterion on estimates. The intervals are for the values that will
@@ -351,8 +348,9 @@ class ExpectedCriteria:
         entries = [{"criterion": name, **self._entry(name)} for name in self.values]
         return strict_json({"level": self.level, "criteria": entries})
 
-    def __repr__(self) -> str:
-        return words.criteria_repr(self)
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        title, rows, notes = words.criteria_shown(self)
+        return title, pd.DataFrame(rows).set_index("criterion"), notes
 
     def _entry(self, name: str) -> dict[str, Any]:
         return {

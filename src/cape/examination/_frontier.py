@@ -67,7 +67,7 @@ class FrontierPoint:
         return strict_json(content)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Frontier(InNotebook):
     """What meeting a criterion costs in a batch, computed without labels.
 
@@ -141,9 +141,6 @@ class Frontier(InNotebook):
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         title, rows, notes = words.frontier_shown(self)
         return title, pd.DataFrame(rows).set_index("rule"), notes
-
-    def __repr__(self) -> str:
-        return words.frontier_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all points as a dict that JSON can hold."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -18,7 +19,7 @@ from cape._drift._posterior import DRIFT_INFLATION, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence
 from cape._group_model import GroupModel
-from cape._groups import Group, GroupResult, group_table
+from cape._groups import Group, GroupResult, group_table, unique_names
 from cape._labelled._draw import (
     NOTHING_DRAWN,
     RowDraw,
@@ -37,7 +38,7 @@ from cape._notebook import InNotebook
 from cape._prediction import adapt, batch_of, estimate_groups, read_batch
 from cape._validation import check_choice, check_fitted_cape, check_prevalence
 from cape._wording import _examination as words
-from cape._wording._results import describe_labels, said_by_labels
+from cape._wording._results import describe_labels, few_labels, said_by_labels
 from cape.classifier import CapeClassifier
 from cape.quantify._base import Moments, moment_interval
 
@@ -354,7 +355,13 @@ class RowsToLabel:
         return enough
 
     def __repr__(self) -> str:
-        return words.rows_to_label_repr(self)
+        counts = Counter(unique_names(self.groups)[group] for group in self.groups)
+        groups = ", ".join(f"{name}: {n}" for name, n in sorted(counts.items()))
+        few = ""
+        if self.enough > len(self):
+            few = f"; {few_labels(len(self), len(counts), self.enough)}"
+        n_rows = len(self.inclusion_probability)
+        return f"RowsToLabel({len(self)} of {n_rows} rows; {groups}{few})"
 
 
 def rows_to_label(
@@ -458,7 +465,7 @@ def rows_to_label(
     return RowsToLabel(drawn.rows, groups_of_rows, probabilities)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelChecks(InNotebook, GroupResult):
     """What labels say about the label-free estimates of all groups.
 

@@ -64,8 +64,8 @@ class GroupMoved:
     moved: bool
 
 
-@dataclass(frozen=True)
-class PrevalenceMoved(GroupResult):
+@dataclass(frozen=True, repr=False)
+class PrevalenceMoved(InNotebook, GroupResult):
     """Whether each group's share of positives differs from training.
 
     The test uses the statistic of the quantifier (for SPA, the mean score). If nothing
@@ -101,8 +101,8 @@ class PrevalenceMoved(GroupResult):
     def _facts(self) -> dict[str, Any]:
         return {"moved": self.moved, "alpha": self.alpha}
 
-    def __repr__(self) -> str:
-        return words.moved_repr(self)
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        return words.moved_shown(self)
 
 
 def find_moves(
@@ -231,7 +231,7 @@ class GroupShiftTest:
     sound: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PriorShiftTest(InNotebook, GroupResult):
     """Whether the scores of each group are a mixture of the training classes.
 
@@ -300,9 +300,6 @@ class PriorShiftTest(InNotebook, GroupResult):
             "alpha": self.alpha,
             "advice": self.advice,
         }
-
-    def __repr__(self) -> str:
-        return words.prior_shift_repr(self)
 
 
 def check_scores(
@@ -381,7 +378,7 @@ class ColumnFinding:
     what_happened: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ColumnShift(InNotebook, GroupResult):
     """The columns of a batch that no mixture of the training classes explains.
 
@@ -403,10 +400,17 @@ class ColumnShift(InNotebook, GroupResult):
     >>> from cape import examine
     >>> groups = new.sensitive_features
     >>> examine(clf, new.data, sensitive_features=groups).columns
-    ColumnShift(
-      0: no column has clearly changed
-      1: no column has clearly changed
-    )
+    Columns by group, largest change first: none clearly changed
+                 unexplained p, adjusted
+    group column
+    0     U            0.000       1.000
+          V            0.000       1.000
+    1     U            0.000       1.000
+          V            0.000       1.000
+      0, U: 64% are below 8.25021 (65% expected)
+      0, V: 45% are below 35.069805 (43% expected)
+      1, U: 47% are below 10.847686 (50% expected)
+      1, V: 21% are below 13.88934 (19% expected)
     """
 
     groups: Mapping[Group, tuple[ColumnFinding, ...]]
@@ -476,7 +480,8 @@ class ColumnShift(InNotebook, GroupResult):
             return words.COLUMNS_NOT_COUNTED, frame, ()
         names = words.COLUMN_HEADINGS
         frame["p_adjusted"] = frame["p_adjusted"].map(p_value_text)
-        table = frame[list(names)].rename(columns=names).set_index("group")
+        frame = frame.set_index(["group", "column"])
+        table = frame[list(names)].rename(columns=names)
         title = words.columns_title(len(frame), int(frame["moved"].sum()))
         return title, table, ()
 
@@ -487,9 +492,6 @@ class ColumnShift(InNotebook, GroupResult):
             columns = [flat(finding) for finding in self.groups[group]]
             groups.append({"group": name, "columns": columns})
         return strict_json({"alpha": LEVEL, "counted": self.counted, "groups": groups})
-
-    def __repr__(self) -> str:
-        return words.columns_repr(self)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
+from cape._notebook import InNotebook
 from cape._validation import (
     check_binary_labels,
     check_random_state,
@@ -17,7 +19,7 @@ from cape._validation import (
     take_columns,
     take_rows,
 )
-from cape._wording._examination import suspicion_text, suspicious_repr
+from cape._wording._examination import suspicion_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,8 +53,8 @@ class SuspiciousColumn:
         return suspicion_text(*self.reason)
 
 
-@dataclass(frozen=True)
-class SuspiciousColumns:
+@dataclass(frozen=True, repr=False)
+class SuspiciousColumns(InNotebook):
     """Result of `suspicious_columns`.
 
     Parameters
@@ -107,8 +109,9 @@ class SuspiciousColumns:
             "findings": findings.to_dict("records"),
         }
 
-    def __repr__(self) -> str:
-        return suspicious_repr(self)
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        title = "Suspicious columns" if self.findings else "No suspicious columns"
+        return title, self.table(), ()
 
 
 def suspicious_columns(
@@ -160,11 +163,14 @@ def suspicious_columns(
     ... )
     >>> found = suspicious_columns(X, train.target)
     >>> found
-    SuspiciousColumns(
-      case: row number, goes up by one in each row
-      again: tells the answer, has an AUC of 1.000 on its own
-      day: date, holds dates
-    )
+    Suspicious columns
+    column              kind
+    case          row number
+    again   tells the answer
+    day                 date
+      case: goes up by one in each row
+      again: has an AUC of 1.000 on its own
+      day: holds dates
     >>> X.drop(columns=found.columns).columns.tolist() == list(train.data.columns)
     True
     """

@@ -18,11 +18,8 @@ from cape._json_fields import strict_json
 from cape._notebook import InNotebook
 from cape._validation import check_prevalence, check_weights
 from cape._wording._audit import (
-    BETWEEN_NAMES,
     RATE_NAMES,
     audit_title,
-    finding_line,
-    groups_lines,
     shares_title,
     worst_lines,
 )
@@ -41,9 +38,6 @@ from cape.metrics._rates import (
 _MOST_GROUPS_COMPARED = 30
 
 _COMPARED = ("pd", "fpr_difference", "fnr_difference")
-
-_MOST_LINES = 2 * (len(RATE_NAMES) + len(BETWEEN_NAMES))
-"""Lines of a text: two groups are told whole."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +114,7 @@ class Finding:
         return {**entry, "rows": self.rows, "enough": self.enough, "why": self.why}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit(InNotebook):
     """Metrics of every group and of every ordered pair of groups, with intervals.
 
@@ -140,9 +134,9 @@ class Audit(InNotebook):
     >>> from cape import Estimate
     >>> finding = Finding("fpr", "a", None, Estimate(0.1, 0.05, 0.2), 90, enough=True)
     >>> Audit((finding,), (), level=0.95)
-    Audit(level=0.95
-      a: fpr 0.100 (0.050 to 0.200), 90 rows
-    )
+    Audit of 1 group, with 95% intervals
+    group rows                     FPR
+    a       90  0.100 (0.050 to 0.200)
     """
 
     findings: tuple[Finding, ...]
@@ -313,15 +307,6 @@ class Audit(InNotebook):
             rows.append(row)
         title = audit_title(len(by_group), self.level)
         return title, rows, worst_lines(self, self.names)
-
-    def __repr__(self) -> str:
-        names = self.names
-        findings = [*self.findings, *self.between]
-        lines = [finding_line(finding, names) for finding in findings]
-        if len(lines) > _MOST_LINES:
-            lines = groups_lines(self._by_group(), names) + worst_lines(self, names)
-        text = "".join(f"  {line}\n" for line in lines)
-        return f"Audit(level={self.level:g}\n{text})"
 
 
 def audit(
