@@ -57,7 +57,7 @@ COLUMNS = [
     ({"y": np.arange(N) % 3}, "y must hold two classes, got 3 classes (0, 1, 2)"),
     ({"y": np.arange(N) % 9}, "got 9 classes (0, 1, 2, 3, 4, ...)"),
     ({"y": np.linspace(0, 1, N)}, "classes of one type, got continuous values"),
-    ({"y": np.array([1, "a"] * 300, dtype=object)}, "one type, got unknown values"),
+    ({"y": np.array([1, "a"] * 300, dtype=object)}, "a mix of label input types"),
     ({"y": None}, "y is None: y must be a column of labels"),
     ({"y": np.ones((N, 2))}, "y should be a 1d array, got an array of shape (600, 2)"),
     (lambda d: {"y": with_three(d.y, np.nan)}, NO_LABEL + "3 missing"),

@@ -129,7 +129,11 @@ class Groups:
 
 
 def split_groups(
-    X: Any, sensitive_features: Any, group_columns: Any, missing: str = "error"
+    X: Any,
+    sensitive_features: Any,
+    group_columns: Any,
+    missing: str = "error",
+    names: Sequence[str] | None = None,
 ) -> tuple[Any, Groups]:
     """Separate what the estimator sees from the group of each row.
 
@@ -143,6 +147,8 @@ def split_groups(
         The columns of X that hold the groups.
     missing : {"error", "group", "drop"}, default="error"
         As in `check_groups`.
+    names : sequence of str, default=None
+        Columns of ``sensitive_features`` in training, from `named_columns`.
 
     Returns
     -------
@@ -159,6 +165,7 @@ def split_groups(
     if group_columns is None:
         if sensitive_features is None:
             return X, everyone(number_of_rows(X))
+        sensitive_features = _in_order(sensitive_features, names)
         return X, check_groups(sensitive_features, missing=missing)
     if sensitive_features is not None:
         raise ValueError(
@@ -167,6 +174,27 @@ def split_groups(
         )
     features, columns = split_columns(X, group_columns)
     return features, check_groups(columns, "group_columns", missing)
+
+
+def named_columns(sensitive_features: Any) -> list[str] | None:
+    """Return the names of the columns of a table; None if they are not all text."""
+    names = list(
+        getattr(admit("sensitive_features", sensitive_features), "columns", [])
+    )
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _in_order(sensitive_features: Any, names: Sequence[str] | None) -> Any:
+    """Take the columns of a table in the order of training, by their names."""
+    here = named_columns(sensitive_features)
+    if names is None or here is None or here == names:
+        return sensitive_features
+    if sorted(here) != sorted(names) or len(set(here)) < len(here):
+        raise ValueError(
+            f"sensitive_features must have the columns of training, {names}, got "
+            f"{here}: pick or rename them."
+        )
+    return admit("sensitive_features", sensitive_features)[names]
 
 
 def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[Any, Any]:

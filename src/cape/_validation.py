@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Number, Real
 from typing import Any
 
 import numpy as np
@@ -310,7 +310,7 @@ def check_choice(name: str, value: Any, accepted: Sequence[str]) -> None:
 
 
 def check_same_length(**columns: Any) -> int:
-    """Check that all columns have the same number of rows.
+    """Check that all columns have the same number of rows, and the same order.
 
     Parameters
     ----------
@@ -325,7 +325,8 @@ def check_same_length(**columns: Any) -> int:
     Raises
     ------
     ValueError
-        If the lengths differ; the message names every length.
+        If the lengths differ; the message names every length. Or as in
+        `check_same_order`.
     """
     lengths = {}
     for name, column in columns.items():
@@ -339,7 +340,49 @@ def check_same_length(**columns: Any) -> int:
         names = " and ".join(lengths)
         received = ", ".join(f"{name} has {n}" for name, n in lengths.items())
         raise ValueError(f"{names} must have the same number of rows, but {received}.")
+    check_same_order(**columns)
     return next(iter(lengths.values()))
+
+
+def check_same_order(**columns: Any) -> None:
+    """Raise if two columns have the same values in their indexes, in another order.
+
+    Rows are taken by position, as in scikit-learn: a column that was sorted by itself
+    would go to other rows. Unlike indexes say nothing about rows.
+
+    Parameters
+    ----------
+    **columns : table or column of any kind, or None
+        By the names that the error shall use. Those without an index are skipped.
+    """
+    # Here, since importing pandas takes longer than importing the rest of cape.
+    import pandas as pd
+
+    seen: dict[str, Any] = {}
+    for name, column in columns.items():
+        index = getattr(column, "index", None)
+        if not isinstance(index, pd.Index):
+            continue
+        for first, other in seen.items():
+            same_type = index.dtype == other.dtype
+            if len(index) != len(other) or (same_type and index.equals(other)):
+                continue
+            # Most unlike indexes are told by their ends, at no cost.
+            if len(index) < 2 or index[0] not in other or index[-1] not in other:
+                continue
+            if index.equals(other) or len(
+                index.symmetric_difference(other, sort=False)
+            ):
+                continue
+            align = f"align them, {name}.loc[{first}.index], or, "
+            if not index.is_unique:
+                align = ""
+            raise ValueError(
+                f"{name} must have its rows in the order of {first}, got an index with "
+                f"the same values in another order: {align}if the rows belong together "
+                f"by position, drop the index, {name}.reset_index(drop=True)."
+            )
+        seen[name] = index
 
 
 def check_drift(drift: Any) -> str:
@@ -425,7 +468,7 @@ def check_number(
     return number
 
 
-def check_labels(y: Any, name: str = "y") -> np.ndarray:
+def check_labels(y: Any, name: str = "y") -> tuple[np.ndarray, list[Any]]:
     """Check that labels are one column without missing values.
 
     Parameters
@@ -437,8 +480,10 @@ def check_labels(y: Any, name: str = "y") -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n_samples,)
-        The labels.
+    labels : ndarray of shape (n_samples,)
+    order : list
+        The categories of labels that have an order of their own (an ordered
+        ``pandas.Categorical``); else empty.
 
     Raises
     ------
@@ -455,9 +500,14 @@ def check_labels(y: Any, name: str = "y") -> np.ndarray:
     import pandas as pd
 
     y = admit(name, y)
-    if isinstance(y, pd.Series):
-        # scikit-learn makes floats of whole numbers that can be missing.
-        y = y.to_numpy()
+    order: list[Any] = []
+    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    if isinstance(y, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
+        if isinstance(y.dtype, pd.CategoricalDtype) and y.dtype.ordered:
+            order = y.dtype.categories.tolist()
+        # scikit-learn makes floats of whole numbers and flags that can be missing.
+        y = pd.Series(y).to_numpy()
     y = column_or_1d(y, warn=True)
     n_missing = int(pd.isna(y).sum())
     if n_missing:
@@ -468,7 +518,36 @@ def check_labels(y: Any, name: str = "y") -> np.ndarray:
     # pandas does not count an infinity as missing, and only floats can be one.
     if y.dtype.kind == "f" and np.isinf(y).any():
         raise ValueError(f"{name} must have a label in every row, got an infinity.")
-    return y
+    return y, order
+
+
+def check_same_kind(**columns: np.ndarray) -> None:
+    """Raise if labels are texts here and numbers there: no two of them are equal.
+
+    Parameters
+    ----------
+    **columns : ndarray of shape (n_samples,)
+        Labels, by the names that the error shall use.
+    """
+    # Here, since importing pandas takes longer than importing the rest of cape.
+    import pandas as pd
+
+    found: dict[str, str] = {}
+    for name, labels in columns.items():
+        # Numbers of numpy are of one kind, and may be as many as there are rows.
+        distinct = labels[:1] if labels.dtype.kind in "biuf" else pd.unique(labels)
+        for label in distinct:
+            kind, example = type(label).__name__, str(label)[:40]
+            if isinstance(label, str):
+                kind, example = "text", repr(example)
+            elif isinstance(label, (Number, np.bool_)):
+                kind = "numbers"
+            found.setdefault(kind, f"{kind} such as {example} in {name}")
+    if len(found) > 1:
+        raise ValueError(
+            f"{' and '.join(columns)} must hold labels of one kind, got a mix of label "
+            f"input types: {', '.join(found.values())}. Convert one of them."
+        )
 
 
 def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
@@ -477,14 +556,15 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Labels of two values; the greater is the positive class.
+        Labels of two values; the greater is the positive class, in their own order if
+        they have one.
     name : str, default="y"
         Name of the parameter, for the error.
 
     Returns
     -------
     classes : ndarray of shape (2,)
-        The two values, sorted.
+        The two values; the second is positive.
     positive : ndarray of bool of shape (n_samples,)
         Whether the label is ``classes[1]``.
 
@@ -493,7 +573,7 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
     ValueError
         If the labels are not of exactly two classes, or as in `check_labels`.
     """
-    y = check_labels(y, name)
+    y, order = check_labels(y, name)
     if len(y) == 0:
         raise ValueError(
             f"{name} must have at least one row of each of two classes, got 0 rows."
@@ -502,6 +582,7 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
     # cannot sort values of different types.
     kind = "multiclass"
     if y.dtype.kind not in "biu":
+        check_same_kind(**{name: y})
         kind = type_of_target(y, input_name=name)
     if kind.startswith("continuous") or kind == "unknown":
         raise ValueError(
@@ -524,10 +605,14 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
             f"{name} must hold two classes, got {len(classes)} class: "
             f"{classes.tolist()} (n_samples = {len(y)})."
         )
+    if order:
+        classes = classes[np.argsort([order.index(label) for label in classes])]
     return classes, y == classes[1]
 
 
-def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:
+def positive_label(
+    *columns: np.ndarray, pos_label: Any = None, order: Sequence[Any] = ()
+) -> Any:
     """Return the label that counts as positive.
 
     Parameters
@@ -538,6 +623,8 @@ def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:
         The positive label. None means the greater of the two values, as scikit-learn
         sorts classes. If there is one value only, it must be 0, 1 or -1 (or a bool),
         since the other value is then known; it is 1 that is positive.
+    order : sequence, default=()
+        The values in their own order, if they have one.
 
     Returns
     -------
@@ -547,9 +634,11 @@ def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If there are more than two values, if ``pos_label`` is none of two, or if it is
-        missing and cannot be told from one value.
+        If there are more than two values, or text and numbers, if ``pos_label`` is none
+        of two, or if it is missing and cannot be told from one value.
     """
+    names = ("y_true", "y_pred")
+    check_same_kind(**dict(zip(names, columns, strict=False)))
     labels = np.unique(np.concatenate(columns))
     listed = labels[:5].tolist()
     if len(labels) > 2:
@@ -558,10 +647,15 @@ def positive_label(*columns: np.ndarray, pos_label: Any = None) -> Any:
             f"got {len(labels)}: {listed}."
         )
     if pos_label is not None:
+        check_same_kind(pos_label=np.array([pos_label]), y_true=labels)
         # With one label only, the other may be any.
         if len(labels) == 2 and pos_label not in listed:
             raise ValueError(f"pos_label must be one of {listed}, got {pos_label!r}.")
         return pos_label
+    # A category that does not occur may be the other of two.
+    ordered = [label for label in order if len(order) == 2 or label in listed]
+    if len(ordered) == 2 and set(listed) <= set(ordered):
+        return ordered[1]
     if len(labels) == 2:
         return labels[1]
     # Of 0 and 1, and of -1 and 1, the positive label is 1.

@@ -8,7 +8,6 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 
 from cape._adaptation import Adaptation, warn_if_doubtful
@@ -18,6 +17,7 @@ from cape._groups import (
     Group,
     Groups,
     combined_columns,
+    named_columns,
     split_groups,
 )
 from cape._learners._choice import note_on_text
@@ -42,6 +42,7 @@ from cape._validation import (
     check_is_fitted,
     check_labels,
     check_prevalence,
+    check_same_kind,
     check_same_length,
     check_weights,
     fit_context,
@@ -327,10 +328,12 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             estimator without ``group_columns``, and as a data frame of pandas if it
             came from polars or pyarrow.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the greater label is the positive one.
+            Labels of two classes; the greater label is the positive one. In an ordered
+            ``pandas.Categorical`` it is the greater in its own order.
         sensitive_features : array-like or table of n_samples rows, default=None
             The group of each row. In a table of several columns, each combination of
-            values is a group. None means one group.
+            values is a group; later batches are matched by the names of its columns.
+            None means one group.
         sample_weight : array-like of shape (n_samples,), default=None
             Draw probabilities within a class for PP-SAMPLING, weights for the learner,
             and weights in every rate.
@@ -345,7 +348,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             X, sensitive_features, self.group_columns, self.missing_groups
         )
         check_same_length(
-            X=X, y=y, sensitive_features=groups, sample_weight=sample_weight
+            X=X,
+            y=y,
+            sensitive_features=sensitive_features,
+            sample_weight=sample_weight,
         )
         classes, is_positive = check_binary_labels(y)
         weights = check_weights(sample_weight, X)
@@ -371,6 +377,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.prevalences_ = recipe.thetas
         self.pooled_ = pooled
         self.models_ = models
+        self.sensitive_names_ = named_columns(sensitive_features)
         self.grouped_ = sensitive_features is not None or self.group_columns is not None
         self.fingerprint_ = self._compute_fingerprint()
         return self
@@ -460,12 +467,22 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         float
         """
         check_is_fitted(self)
-        y = check_labels(y)
-        check_same_length(X=X, y=y)
+        labels, _ = check_labels(y)
+        check_same_length(
+            X=X, y=y, sensitive_features=sensitive_features, sample_weight=sample_weight
+        )
+        check_same_kind(y=labels, classes_=self.classes_)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y must hold the labels {self.classes_.tolist()} of the model, got "
+                f"{unknown[0]!s:.40}."
+            )
         y_pred = self.predict(
             X, sensitive_features=sensitive_features, adaptation=adaptation
         )
-        return accuracy_score(y, y_pred, sample_weight=sample_weight)
+        weights = check_weights(sample_weight, X)
+        return float(np.average(labels == y_pred, weights=weights))
 
     def evidence(
         self, X, y=None, *, sensitive_features=None, inclusion_probability=None

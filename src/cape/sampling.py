@@ -96,7 +96,7 @@ def pp_sampling(
     """
     _, positive = check_binary_labels(y)
     theta = check_prevalence("theta", theta, closed=False)
-    check_same_length(y=positive, sample_weight=sample_weight)
+    check_same_length(y=y, sample_weight=sample_weight)
     weights = check_weights(sample_weight, positive)
     random = check_random_state(random_state)
     return draw_rows(positive, theta, weights, random)

@@ -30,7 +30,12 @@ from cape._prediction import (
     refuse_row_keepers,
     rule_of,
 )
-from cape._validation import all_if_none, check_fitted_cape, check_same_length
+from cape._validation import (
+    all_if_none,
+    check_fitted_cape,
+    check_same_length,
+    check_same_order,
+)
 from cape._window import StreamRow, Window
 from cape.classifier import CapeClassifier
 from cape.rules import Prevalence
@@ -159,6 +164,7 @@ class RollingCape:
         ndarray of shape (n_samples,)
         """
         batch = batch_of(self.clf, X, sensitive_features)
+        check_same_order(X=X, times=times, ids=ids)
         n_rows = len(batch)
         moments = self._check_times(times, n_rows)
         names = self._check_ids(ids, n_rows)
@@ -206,6 +212,7 @@ class RollingCape:
         if isinstance(ids, (str, int)):
             # One row and its label.
             ids, y = [ids], [y]
+        check_same_order(ids=ids, y=y, inclusion_probability=inclusion_probability)
         names = _as_ids(ids)
         labels = known_labels(y, self.clf.classes_, len(names), inclusion_probability)
         if labels is None or not labels.known.all():

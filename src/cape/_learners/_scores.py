@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
 
+from cape._validation import check_binary_labels
 from cape._wording._numbers import quoted
 from cape._wording._results import decisions_run_against_labels
 
@@ -104,8 +105,7 @@ class Scores(ClassifierMixin, BaseEstimator):
         self
         """
         scores = _numbers(X, self.score)
-        classes = np.unique(y)
-        is_positive = np.asarray(y) == classes[-1]
+        classes, is_positive = check_binary_labels(y)
         self._check_direction(scores, is_positive)
         centre = width = None
         if not ((scores >= 0) & (scores <= 1)).all():

@@ -40,7 +40,7 @@ from cape._prediction._reading import (
     readings_of,
     zero_evidence,
 )
-from cape._validation import all_if_none, check_fitted_cape
+from cape._validation import all_if_none, check_fitted_cape, check_same_order
 from cape._wording import _results as words
 from cape.quantify._names import borrows_interval
 from cape.rules import GroupSituation, Prevalence, Rule, Unchanged
@@ -85,6 +85,12 @@ def find_evidence(
         raise ValueError(f"exactly one of X and evidence must be given, got {given}.")
     if evidence is None:
         batch = batch_of(clf, X, sensitive_features)
+        check_same_order(
+            X=X,
+            sensitive_features=sensitive_features,
+            y=y,
+            inclusion_probability=inclusion_probability,
+        )
         labels = known_labels(y, clf.classes_, len(batch), inclusion_probability)
         is_plain = inclusion_probability is None and labels is not None
         if is_plain and was_drawn_unequally(clf, labels.known):  # type: ignore[union-attr]

@@ -30,6 +30,7 @@ from cape._validation import (
     check_columns,
     check_fitted_cape,
     check_same_length,
+    check_same_order,
     pickable,
     short_errors,
 )
@@ -125,6 +126,7 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
         raise ValueError(
             "sensitive_features must be None: the model was fitted without groups."
         )
+    check_same_order(X=X, sensitive_features=sensitive_features)
     X = pickable(X)
     table = getattr(clf, "table_", None)
     if table is not None and hasattr(X, "columns"):
@@ -133,7 +135,12 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
     # the columns that `fit` has seen.
     check_columns(clf, X)
     features, groups = split_groups(
-        X, sensitive_features, clf.group_columns, clf.missing_groups
+        X,
+        sensitive_features,
+        clf.group_columns,
+        clf.missing_groups,
+        # A model of an older file has no names.
+        getattr(clf, "sensitive_names_", None),
     )
     check_same_length(X=X, sensitive_features=groups)
     models = {group: clf.model_of(group, groups) for group in groups.keys}

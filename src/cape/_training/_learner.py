@@ -182,7 +182,8 @@ def check_prefit(
     if isinstance(estimator, BaseEstimator):
         check_is_fitted(estimator)
     known = np.asarray(getattr(estimator, "classes_", classes))
-    if not np.isin(classes, known).all() or len(known) != 2:
+    # As Python compares: to numpy, 1 and "1" are equal.
+    if set(classes.tolist()) != set(known.tolist()):
         raise ValueError(
             f"y must hold the two classes of the fitted estimator, {known.tolist()}, "
             f"got {classes.tolist()} (cv='prefit')."

@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
@@ -168,7 +169,8 @@ def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
     cv = clf.cv
     if isinstance(estimator, Scores):
         # Its scores are logged: it is fitted, and all rows are a hold-out.
-        estimator = clone(estimator).fit(data.X, data.y)
+        labels = pd.Categorical(data.y, categories=data.classes, ordered=True)
+        estimator = clone(estimator).fit(data.X, labels)
         cv = "prefit"
     candidates = {"given": estimator}
     # The encoders that we put in front of a learner never look at labels.

@@ -186,7 +186,7 @@ def suspicious_columns(
             "X must be a table of shape (n_samples, n_features), got an array of "
             f"shape {X.shape}."
         )
-    n_rows = check_same_length(X=X, y=positive)
+    n_rows = check_same_length(X=X, y=y)
     if max_rows < 1:
         raise ValueError(f"max_rows must be at least 1, got {max_rows!r}.")
     random = check_random_state(random_state)

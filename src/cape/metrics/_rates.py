@@ -142,7 +142,8 @@ default=None
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row.
     pos_label : label, default=None
-        The positive label; None takes the greater of the two labels.
+        The positive label; None takes the greater of the two labels, in their own order
+        if they are an ordered ``pandas.Categorical``.
 
     Returns
     -------
@@ -152,8 +153,8 @@ default=None
     Raises
     ------
     ValueError
-        If there are no rows, more than two labels, missing labels or groups, negative
-        weights, or columns of different lengths.
+        If there are no rows, more than two labels, text and numbers, missing labels or
+        groups, negative weights, or columns of different lengths or orders.
 
     Examples
     --------
@@ -161,8 +162,8 @@ default=None
     >>> counts["b"].fnr
     1.0
     """
-    y_true = check_labels(y_true, "y_true")
-    y_pred = check_labels(y_pred, "y_pred")
+    truth, order = check_labels(y_true, "y_true")
+    predicted, order_of_predictions = check_labels(y_pred, "y_pred")
     n_rows = check_same_length(
         y_true=y_true,
         y_pred=y_pred,
@@ -175,9 +176,11 @@ default=None
     groups = everyone(n_rows)
     if sensitive_features is not None:
         groups = check_groups(sensitive_features)
-    weights = check_weights(sample_weight, y_true)
-    positive = positive_label(y_true, y_pred, pos_label=pos_label)
-    cell = 2 * (y_true == positive) + (y_pred == positive)  # 0 TN, 1 FP, 2 FN, 3 TP
+    weights = check_weights(sample_weight, truth)
+    positive = positive_label(
+        truth, predicted, pos_label=pos_label, order=order or order_of_predictions
+    )
+    cell = 2 * (truth == positive) + (predicted == positive)  # 0 TN, 1 FP, 2 FN, 3 TP
     # Counting the pairs of group and cell takes one pass for any number of groups.
     # int64: codes of few groups are int8, which 4 * code would overflow.
     n_groups = len(groups.keys)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 
 from cape._groups import split_columns
-from cape._validation import check_choice
+from cape._validation import check_choice, check_labels, check_same_order
 from cape.metrics import _between
 from cape.metrics._rates import confusion_by_group
 
@@ -48,7 +48,8 @@ def make_fairness_scorer(
         scikit-learn's metadata routing passes to the scorer.
     pos_label : label, default=None
         The positive label; None takes the second of the classifier's ``classes_``, or
-        the greater label if it has none.
+        the greater label if it has none. Labels of an ordered ``pandas.Categorical``
+        have an order of their own.
 
     Returns
     -------
@@ -121,6 +122,9 @@ class FairnessScorer(BaseEstimator):
     ) -> float:
         """Predict, and measure the predictions; greater is better."""
         check_choice("metric", self.metric, tuple(_METRICS))
+        check_same_order(
+            X=X, y=y, sensitive_features=sensitive_features, sample_weight=sample_weight
+        )
         groups = sensitive_features
         if self.group_columns is not None:
             groups = split_columns(X, self.group_columns)[1]
@@ -133,7 +137,8 @@ class FairnessScorer(BaseEstimator):
         y_pred = _predict(estimator, X, sensitive_features)
         pos_label = self.pos_label
         classes = getattr(estimator, "classes_", [])
-        if pos_label is None and len(classes) == 2:
+        _, order = check_labels(y)
+        if pos_label is None and len(classes) == 2 and not order:
             # A fold may hold one label only, which does not tell which is positive.
             pos_label = classes[1]
         value = _METRICS[self.metric](
