@@ -149,20 +149,15 @@ def test_a_table_without_rows_has_no_picture():
     assert reader.words == ["Any result", "Nothing."]
 
 
-class Panic(BaseException):
-    """The libraries that draw raise errors that are no Exception."""
-
-
-@pytest.mark.parametrize("error", [ValueError("no <b> mark"), Panic("at line 1")])
-def test_a_failed_picture_does_not_lose_the_table(error):
+def test_a_failed_picture_does_not_lose_the_table():
     def fail():
-        raise error
+        raise ValueError("no <b> mark")
 
     reader = read(Result(table_of(0.5), fail))
     assert reader.rows[1] == ["0", "0.500"]
     assert "svg" not in reader.elements
     [words] = reader.words[1:]
-    assert "could not be drawn" in words and str(error) in words
+    assert "could not be drawn" in words and "no <b> mark" in words
 
 
 def test_who_stops_the_notebook_stops_it():

@@ -7,16 +7,21 @@ at the end. A symbolic link is followed: the file that it names is written.
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import secrets
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system says of a file that does not fit on its disk."""
 
 _WIDTH = 30
 """Characters of a full progress bar."""
@@ -154,13 +159,17 @@ def check_apart(
 
 def _is_same_file(one: str | Path, other: str | Path) -> bool:
     """Whether two paths lead to the same file, which need not exist."""
-    if _target(one) == _target(other):
+    targets = _target(one), _target(other)
+    if targets[0] == targets[1]:
         return True
     try:
         # Hard links, and names that differ in case where that makes no difference.
         return os.path.samefile(one, other)
     except OSError:
-        return False
+        # Whether case will make a difference is not known before there is a file.
+        if any(target.exists() for target in targets):
+            return False
+        return str(targets[0]).casefold() == str(targets[1]).casefold()
 
 
 def _target(path: str | Path) -> Path:
@@ -207,9 +216,44 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         check_free(path, overwrite=overwrite)
         temporary.replace(target)
     # KeyboardInterrupt and SystemExit must not leave a temporary file either.
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        # Errors of writing name no file, and libraries have words of their own.
+        if (
+            isinstance(error, OSError)
+            and error.errno in _NO_ROOM
+            and error.filename is None
+        ):
+            reason = os.strerror(error.errno)
+            raise OSError(error.errno, reason, str(path)) from error
         raise
+
+
+@contextmanager
+def locked(path: str | Path) -> Iterator[None]:
+    """Let one process at a time read a file and replace it.
+
+    The folder is locked, since the file itself is another one after it was replaced.
+    Where a file system cannot lock folders, nobody waits.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, which need not exist.
+
+    Examples
+    --------
+    >>> from cape._io import locked
+    >>> with locked(folder / "state.json"):
+    ...     pass
+    """
+    handle = os.open(_target(path).parent, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _create(temporary: Path, target: Path) -> None:

@@ -125,7 +125,8 @@ class InNotebook:
         if len(table) and hasattr(self, "plot"):
             # Nothing where the extra is not installed.
             with suppress(MissingExtra):
-                parts.append(svg_or_reason(self.plot, printable(title)))
+                picture, _ = svg_or_reason(self.plot, printable(title))
+                parts.append(picture)
         for sentence in notes:
             parts.append(f"<p>{_text(sentence)}</p>")
         return f'<div class="cape-result">{"".join(parts)}</div>'

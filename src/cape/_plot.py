@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cape._packages import MissingExtra, require_extra
+from cape._render import draw as draw_in_child
 from cape._wording._numbers import printable
 from cape._wording._page import PICTURES
 
@@ -555,7 +556,7 @@ def _diamond(base: Any, x: Any, low: Any, high: Any, *, below: int) -> list[Any]
 
 def svg_or_reason(
     draw: Callable[[], Any], title: str, colours: Mapping[str, str] = _COLOURS
-) -> str:
+) -> tuple[str, str]:
     """Draw a picture as SVG, or say in a sentence why it could not be drawn.
 
     Parameters
@@ -567,8 +568,10 @@ def svg_or_reason(
 
     Returns
     -------
-    str
-        An ``<svg>`` element, or a ``<p>`` element.
+    element : str
+        An ``<svg>`` element, or a ``<p>`` element with the sentence.
+    sentence : str
+        Empty if the picture was drawn.
 
     Raises
     ------
@@ -576,14 +579,14 @@ def svg_or_reason(
         If altair or vl-convert is not installed.
     """
     try:
-        return svg_of(draw(), title, colours)
-    except (KeyboardInterrupt, SystemExit, MissingExtra):
+        return svg_of(draw(), title, colours), ""
+    except MissingExtra:
         raise
-    # A panic of the drawing library is no Exception. The numbers stand beside the
-    # picture, and are worth more than it.
-    except BaseException as error:
-        reason = escape(f"{type(error).__name__}: {str(error)[:_LONGEST_REASON]}")
-        return f"<p>This picture could not be drawn ({reason}).</p>"
+    # The numbers stand beside the picture, and are worth more than it.
+    except Exception as error:
+        reason = printable(str(error)[:_LONGEST_REASON])
+        sentence = f"This picture could not be drawn ({reason})."
+        return f"<p>{escape(sentence)}</p>", sentence
 
 
 def svg_of(chart: Any, title: str, colours: Mapping[str, str] = _COLOURS) -> str:
@@ -617,13 +620,10 @@ def svg_of(chart: Any, title: str, colours: Mapping[str, str] = _COLOURS) -> str
     >>> "<title>One point</title>" in svg, 'stroke="blue"' in svg
     (True, True)
     """
-    require_extra("app", "vl_convert", what="plot()")
-    import vl_convert
-
-    # vl-convert draws without a browser and without a network.
     spec = chart.to_dict()
     config = {**spec.get("config", {}), **_CONFIG}
-    svg = vl_convert.vegalite_to_svg({**spec, "config": config, "padding": _PADDING})
+    spec = {**spec, "config": config, "padding": _PADDING}
+    svg = draw_in_child(spec, "svg").decode()
     for colour, css in colours.items():
         svg = svg.replace(f'"{colour}"', f'"{css}"')
     # Vega gives every mark a role and a label. Screen readers would read hundreds of

@@ -1,6 +1,10 @@
 """``cape watch``: a look at new rows, with its state in a file."""
 
 import json
+import os
+import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -113,3 +117,70 @@ def test_counts_of_a_database_are_a_look_like_any_other(cape, folder, tmp_path):
         assert code in (0, 1), err
         states.append(json.loads(state.read_text()))
     assert states[0] == states[1]
+
+
+def run_limited(limit, *arguments):
+    """Run the command line in a process of its own, below a limit of its shell."""
+    words = [sys.executable, "-m", "cape", *map(str, arguments)]
+    return subprocess.run(
+        ["sh", "-c", f"{limit}; exec {shlex.join(words)}"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def test_a_picture_that_cannot_be_drawn_costs_neither_the_page_nor_the_look(
+    folder, tmp_path
+):
+    look = ("watch", folder / "model.cape", folder / "2026-05-01.csv")
+    page = tmp_path / "w.html"
+    files = ("--state", tmp_path / "w.json", "--report", page)
+    # V8 ends its process where it may not reserve some tens of gigabytes.
+    done = run_limited("ulimit -v 8000000", *look, *files)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("could not be drawn") == 1
+    assert "could not be drawn" in page.read_text() and "<svg" not in page.read_text()
+    assert len(json.loads((tmp_path / "w.json").read_text())["state"]["looks"]) == 1
+
+
+def test_a_look_whose_page_cannot_be_written_can_be_repeated(cape, folder, tmp_path):
+    look = ("watch", folder / "model.cape", folder / "2026-05-01.csv")
+    look += ("--state", tmp_path / "w.json", "--report", tmp_path / "w.html")
+    done = run_limited("ulimit -f 40", *look)
+    assert done.returncode == 2 and f"{tmp_path / 'w.html'}: File too" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert cape(*look)[0] == 0
+
+
+def test_two_watches_at_once_lose_no_look(folder, tmp_path):
+    state = tmp_path / "w.json"
+    running = []
+    for day in range(1, 4):
+        file = folder / f"2026-05-0{day}.csv"
+        command = [sys.executable, "-m", "cape", "watch", folder / "model.cape", file]
+        running.append(
+            subprocess.Popen(
+                [*command, "--state", state, "--metrics", tmp_path / "w.prom"],
+                stdout=subprocess.DEVNULL,
+            )
+        )
+    assert {process.wait() for process in running} <= {0, 1}
+    looks = json.loads(state.read_text())["state"]["looks"]
+    assert {look["name"] for look in looks} == {f"2026-05-0{d}" for d in range(1, 4)}
+    assert sorted(tmp_path.iterdir()) == [state, tmp_path / "w.prom"]
+
+
+def test_metrics_replace_those_of_an_earlier_look_and_nothing_else(
+    cape, folder, tmp_path
+):
+    look = ("watch", folder / "model.cape", folder / "2026-05-01.csv")
+    metrics = tmp_path / "notes.prom"
+    metrics.write_text("my notes")
+    look += ("--metrics", metrics, "--state", tmp_path / "w.json")
+    code, _, err = cape(*look)
+    assert code == 2 and "already exists" in err
+    assert metrics.read_text() == "my notes"
+    assert cape(*look, "--force")[0] == 0
+    (tmp_path / "w.json").unlink()
+    assert cape(*look)[0] == 0

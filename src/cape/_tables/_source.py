@@ -169,7 +169,9 @@ def check_outside(output: str | Path, source: Source) -> None:
     if isinstance(source, Query):
         return
     written, read = Path(output).resolve(), Path(source).resolve()
-    inside = read.is_dir() and read in written.parents
+    # Of a folder, files with other endings are left alone.
+    is_table = written.name.lower().endswith(_SUFFIXES)
+    inside = read.is_dir() and read in written.parents and is_table
     if not read.exists() and glob.has_magic(str(read)):
         alike = "**" in read.parts or len(written.parts) == len(read.parts)
         inside = alike and fnmatch.fnmatch(str(written), str(read))

@@ -84,7 +84,7 @@ class BiasTable:
         if column is None or (prediction and self.score):
             raise ValueError("--table ll144 needs either --prediction or --score.")
         conditions = parse_conditions(fail_if, ["impact_ratio"])
-        output.check([source], [self.out])
+        output.check(self.out)
         from cape._tables._write import TableWriter
         from cape.files._audit import LEAST_SHARE, impact_of_file
         from cape.report._audit import impact_summary
@@ -220,7 +220,7 @@ def audit(
         raise ValueError("--label and --prediction must name columns of the file.")
     # A misspelt condition is found before hours of reading.
     conditions = parse_conditions(fail_if, (*RATE_NAMES, *BETWEEN_NAMES))
-    output.check([source])
+    output.check()
     from cape.report._audit import audit_summary
 
     notes = Notes()

@@ -9,11 +9,13 @@ from typing import Any
 import typer
 
 from cape import files
+from cape._io import check_apart, check_free
+from cape._tables import source_files
 from cape._wording import _terminal as words
 from cape._wording._numbers import unique_names
 from cape.cli import _app
 from cape.cli import _options as options
-from cape.cli._options import check_files, command
+from cape.cli._options import command
 from cape.cli._output import Finding, Output, parse_conditions
 from cape.files._notes import Notes
 
@@ -69,8 +71,7 @@ def predict(
     # What can be wrong with files is found before the work is done, and before anything
     # that takes long to import.
     source = batch.source(file)
-    inputs = [model, source] if checked is None else [model, source, checked]
-    output.check(inputs, [out])
+    output.check(out)
     from cape.files._batch import summarise
     from cape.report._batch import batch_summary
     from cape.report._model import file_provenance
@@ -170,7 +171,6 @@ def evidence(
     """
     if not sql:
         raise ValueError("--sql must be given: cape evidence prints only SQL.")
-    check_files([model], overwrite=False)
     from cape.sql import query
 
     clf = files.load_model(model, key=key_file).clf
@@ -205,7 +205,6 @@ def rows_needed(
         Share of positives to plan rows for. Default: the one that needs the most.
     """
     source = batch.source(file, needed=False)
-    check_files([model] if source is None else [model, source], overwrite=False)
     loaded = batch.load(model)
     notes = Notes()
     with _app.progress() as on_rows:
@@ -273,7 +272,7 @@ def sample(
         Seed of the draw. Default: 0.
     """
     source = batch.source(file)
-    check_files([model, source], [out], overwrite=force)
+    check_free(out, overwrite=force)
     from cape._groups import combined_columns
 
     loaded = batch.load(model)
@@ -368,7 +367,10 @@ def monitor(
     paths: list[Any] = _files(batches or [])
     if batch.sql is not None or not paths:
         paths.append(batch.source(None))
-    output.check([model, *paths])
+    output.check()
+    for path in paths:
+        if not (isinstance(path, Path) and path.is_dir()):
+            check_apart([output.report], source_files(path))
     from cape.report._model import file_provenance
     from cape.report._monitor import monitor_summary
 

@@ -13,19 +13,25 @@ import typer
 from rich.text import Text
 
 from cape import _plot
+from cape._io import check_free, new_file
+from cape._render import draw
 from cape._wording._page import PICTURES
 from cape._wording._terminal import TextTable
-from cape.cli._app import app, console, give, give_path
+from cape.cli._app import app, console, give, give_notes, give_path
+from cape.files._notes import Note
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Out = Annotated[Path, typer.Option(help="Folder for the picture.")]
 Seed = Annotated[int, typer.Option(help="Seed of the data and of CAPE.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace a picture that exists.", metavar="")
+]
 
 
 @app.command()
-def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
+def demo(out: Out = Path("demo"), seed: Seed = 0, force: Force = False) -> None:
     """See CAPE at work on the paper's synthetic data.
 
     In training, the share of positives is 0.5 in both groups. In the batch it is 0.2
@@ -33,22 +39,32 @@ def demo(out: Out = Path("demo"), seed: Seed = 0) -> None:
 
     Example: cape demo --out pictures
     """
+    out.mkdir(parents=True, exist_ok=True)
+    picture = check_free(out / "cape-demo.png", overwrite=force)
     # The demo takes some seconds: say what is being done.
     with console.status("making data") as status:
         table = run_demo(
             random_state=seed, on_step=lambda name: status.update(f"training {name}")
         )
         status.update("drawing")
-        out.mkdir(parents=True, exist_ok=True)
-        picture = out / "cape-demo.png"
-        # Twice the pixels, for screens that have them.
-        draw_prevalences(table).save(str(picture), scale_factor=2)
+        chart = draw_prevalences(table).to_dict()
+        content = b""
+        try:
+            # Twice the pixels, for screens that have them.
+            content = draw(chart, "png", scale=2)
+        except RuntimeError as error:
+            text = f"A picture could not be drawn ({error})."
+            give_notes([Note("warning", {"text": text})])
+        if content:
+            with new_file(picture, overwrite=force) as temporary:
+                temporary.write_bytes(content)
     give([_demo_table(table)])
     console.print(
         "PD: how far the predicted share of positives is from the true one. "
         "PE: how far the ratio between groups is from the true one. Lower is fairer."
     )
-    give_path("picture", picture)
+    if content:
+        give_path("picture", picture)
 
 
 def run_demo(

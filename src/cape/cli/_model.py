@@ -6,13 +6,12 @@ from pathlib import Path
 
 from cape._wording._terminal import groups_table, model_facts
 from cape.cli import _app
-from cape.cli._options import check_files, command
+from cape.cli._options import command
 
 
 @command(epilog="Example: cape info model.cape")
 def info(model: Path, *, key_file: Path | None = None, as_json: bool = False) -> None:
     """Show what a model was trained on, and how."""
-    check_files([model], overwrite=False)
     from cape.files._model import describe_file
 
     content = describe_file(model, key=key_file)

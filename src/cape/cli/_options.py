@@ -13,18 +13,19 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import wraps
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
-from cape._io import check_apart, check_free
-from cape._tables import Dialect, Query, Source, source_files
+from cape._io import check_apart
+from cape._tables import Dialect, Query, Source, check_outside, source_files
 from cape._wording._terminal import OPTIONS
 from cape.cli._app import app
 
@@ -84,6 +85,9 @@ _SOURCES = (
     "CSV or JSON lines (also .gz), Parquet, Arrow, a sheet (book.xlsx::May), a table "
     "(data.sqlite::loans), a folder, or a pattern in quotes ('march/*.parquet')."
 )
+
+_WRITTEN = ("out", "report", "metrics", "state")
+"""Options that name a file to be written; other files are read. A state is both."""
 
 _TIMEOUT = 10
 """Seconds to wait for a Dask scheduler: a wrong address should be told soon."""
@@ -155,6 +159,7 @@ def command(
 
         @wraps(function)
         def call(**given: Any) -> None:
+            _check_files(given)
             for name, bundle in bundles.items():
                 options = {
                     field.name: given.pop(field.name) for field in fields(bundle)
@@ -462,31 +467,41 @@ def parse_bins(texts: list[str] | None) -> dict[str, list[float]]:
     return bins
 
 
-def check_files(
-    inputs: Iterable[Source], outputs: Iterable[Path | None] = (), *, overwrite: bool
-) -> None:
-    """Raise if a file is not there or cannot be written, before any work is done.
+def _check_files(given: Mapping[str, Any]) -> None:
+    """Raise if a file to be read is not there, or would be written over.
 
-    Commands call this before they import what takes seconds: the library checks the
-    same, but later.
+    Every command is checked by this one rule before it runs, whatever it is told to
+    replace, and before it imports what takes seconds.
 
     Parameters
     ----------
-    inputs : iterable of Path or Query
-        What the command reads; none of it is replaced, whatever the user forces.
-    outputs : iterable of Path or None
-        What the command writes.
-    overwrite : bool
-        Whether to replace a file that exists.
+    given : mapping from str to object
+        All options of the command.
     """
-    written = [path for path in outputs if path is not None]
     read: list[Path] = []
-    for source in inputs:
-        exists = isinstance(source, Path) and source.exists()
-        read += [source] if exists else source_files(source)  # type: ignore[list-item]
+    tables: list[Source] = []
+    for name, value in given.items():
+        if not isinstance(value, Path) or name in _WRITTEN:
+            continue
+        if name in ("file", "checked"):
+            tables.append(value)
+        else:
+            read.append(value)
+    for path in read:
+        if not path.exists():
+            raise FileNotFoundError(f"there is no file {path}.")
+    sql = given.get("sql")
+    # Of `cape evidence` it is a flag.
+    if isinstance(sql, str):
+        if sql.startswith("@"):
+            read.append(Path(sql[1:]))
+        tables.append(Csv(sql=sql).source(given.get("file")))
+    for source in tables:
+        read += source_files(source)
+    written = [given[name] for name in _WRITTEN if given.get(name) is not None]
     check_apart(written, read)
-    for path in written:
-        check_free(path, overwrite=overwrite)
+    for path, source in product(written, tables):
+        check_outside(path, source)
 
 
 @contextmanager

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import typer
 
-from cape._io import check_report
-from cape._tables import Source
+from cape._io import check_free, check_report
 from cape._wording._terminal import Blocks, breach_text, left_out_texts
 from cape.cli._app import (
     BAD_INPUT,
@@ -26,7 +25,6 @@ from cape.cli._app import (
     give_notes,
     give_path,
 )
-from cape.cli._options import check_files
 
 _COMPARISONS = {
     ">": operator.gt,
@@ -199,21 +197,19 @@ class Output:
     as_json: bool = False
     verbose: bool = False
 
-    def check(
-        self, inputs: Iterable[Source] = (), outputs: Iterable[Path | None] = ()
-    ) -> None:
-        """Raise if a file is not there or cannot be written, before any work is done.
+    def check(self, *outputs: Path | None) -> None:
+        """Raise if a file cannot be written, before any work is done.
 
         Parameters
         ----------
-        inputs : iterable of Path or Query, default=()
-            What the command reads; none of it is replaced, whatever the user forces.
-        outputs : iterable of Path or None, default=()
+        *outputs : Path or None
             What the command writes besides the report.
         """
         if self.report is not None:
             check_report(self.report, overwrite=self.force)
-        check_files(inputs, [self.report, *outputs], overwrite=self.force)
+        for path in outputs:
+            if path is not None:
+                check_free(path, overwrite=self.force)
 
     def give(
         self,
@@ -245,13 +241,48 @@ class Output:
         """
         summary = {**summary, "notes": give_notes(notes)}
         failure = None
-        if self.report is not None:
-            from cape.report import write_report
+        try:
+            self.write_page(summary)
+        except Exception as error:
+            failure = error
+        self.tell(name, summary, show, failure, written, **more)
 
-            try:
-                write_report(summary, self.report, overwrite=self.force)
-            except Exception as error:
-                failure = error
+    def write_page(self, summary: dict[str, Any]) -> None:
+        """Write the report, and note the pictures that it had to leave out.
+
+        Parameters
+        ----------
+        summary : dict
+            Notes on pictures are added to its ``notes``.
+        """
+        if self.report is None:
+            return
+        from cape.files._notes import Notes
+        from cape.report import write_report
+
+        notes = Notes()
+        with notes.listening():
+            write_report(summary, self.report, overwrite=self.force)
+        summary["notes"] += give_notes(notes)
+
+    def tell(
+        self,
+        name: str,
+        summary: dict[str, Any],
+        show: Callable[[dict[str, Any]], Blocks],
+        failure: Exception | None = None,
+        written: Mapping[str, Path | None] | None = None,
+        **more: Any,
+    ) -> None:
+        """Print the result, and then raise the failure of the report.
+
+        Parameters
+        ----------
+        name, summary, show, written, **more
+            See `give`.
+        failure : Exception, optional
+            Why there is no report.
+        """
         if self.as_json:
             if failure is None:
                 give_json(name, summary | more)

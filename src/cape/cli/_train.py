@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from cape import files
+from cape._io import check_free
 from cape._tables import check_columns_exist
 from cape._wording._terminal import trained
 from cape.cli import _app
 from cape.cli import _options as options
-from cape.cli._options import check_files, command
+from cape.cli._options import command
 from cape.cli._output import Output
 from cape.files._notes import Notes
 
@@ -163,7 +164,7 @@ def train(
     groups = options.group_columns(source, csv.dialect(), group)
     drop = options.group_columns(source, csv.dialect(), drop)
     try:
-        check_files([source], [out], overwrite=force)
+        check_free(out, overwrite=force)
     except FileExistsError:
         # A misspelled column would be told only once the user has forced it.
         from cape._tables._open import open_table

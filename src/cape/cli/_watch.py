@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cape._io import new_file
+from cape._io import check_free, locked, new_file
 from cape._wording import _watch as words
 from cape._wording._numbers import group_name
 from cape.cli import _app
@@ -18,6 +19,9 @@ from cape.cli import _options as options
 from cape.cli._options import command
 from cape.cli._output import Output
 from cape.files._notes import Notes
+
+if TYPE_CHECKING:
+    from cape import Watch
 
 
 @command(
@@ -71,29 +75,38 @@ def watch(
         Write the look for the textfile collector of Prometheus (.prom).
     """
     source = batch.source(file, needed=acknowledge is None)
-    output.check([model] if source is None else [model, source])
+    output.check()
+    check_free(state, overwrite=True)
+    if metrics is not None:
+        check_free(metrics, overwrite=output.force or _are_metrics(metrics))
     if reference is not None and acknowledge is None:
         raise ValueError("--reference must be given together with --acknowledge.")
     from cape._tracks import Question
-    from cape.files._watch import look_at_file, metrics_text, open_watch
+    from cape.files._watch import metrics_text, open_watch, read_look
     from cape.report._model import file_provenance
     from cape.report._monitor import watch_summary
 
     fatal = {Question.parse(text).name for text in fail_if or []}
     loaded = batch.load(model)
     notes = Notes()
-    watched = open_watch(loaded, state, ask, notes)
-    if acknowledge is not None:
-        question, group = _parse_subject(acknowledge, watched.names)
-        watched.acknowledge(question, group, reference=reference)
+
+    def resume() -> Watch:
+        """Go on where the last look ended, once what stands is acknowledged."""
+        watched = open_watch(loaded, state, ask, notes)
+        if acknowledge is not None:
+            question, group = _parse_subject(acknowledge, watched.names)
+            watched.acknowledge(question, group, reference=reference)
+        return watched
+
+    # Mistakes are told before a file is read that may be long.
+    watched = resume()
     command = ""
     if source is not None:
         with _app.progress() as on_rows:
-            look_at_file(
+            evidence = read_look(
                 watched,
                 loaded,
                 source,
-                name or source.name.partition(".")[0],
                 counts=counts,
                 dialect=batch.dialect(loaded.dialect),
                 notes=notes,
@@ -103,21 +116,41 @@ def watch(
             command = batch.to_paste(
                 "sample", model, file, rows=100, out="to_check.csv"
             )
-    written = {state: watched.to_json()}
-    if metrics is not None:
-        written[metrics] = metrics_text(watched)
-    for path, text in written.items():
-        # Whole at any time: Prometheus may read whenever it likes.
-        with new_file(path, overwrite=True) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    summary = watch_summary(
-        watched, provenance=file_provenance(loaded), command=command
-    )
+    # The files take their names when the block ends, and the state comes last: a look
+    # that fails before can be repeated.
+    with locked(state), ExitStack() as stack:
+        # Another watch may have looked while this one was reading.
+        watched = resume()
+        if source is not None:
+            watched.look(evidence, name or source.name.partition(".")[0])
+        _write(stack, state, watched.to_json(), overwrite=True)
+        if metrics is not None:
+            ours = output.force or _are_metrics(metrics)
+            _write(stack, metrics, metrics_text(watched), overwrite=ours)
+        provenance = file_provenance(loaded)
+        summary = watch_summary(watched, provenance=provenance, command=command)
+        summary["notes"] = _app.give_notes(notes)
+        output.write_page(summary)
     show = partial(words.watched, command=command, verbose=output.verbose)
-    output.give("watch", summary, show, notes)
+    output.tell("watch", summary, show)
     names = [Question.parse(alarm["question"]).name for alarm in watched.alarms]
     if any(name in fatal or not fatal for name in names):
         raise typer.Exit(1)
+
+
+def _are_metrics(path: Path) -> bool:
+    """Tell whether a file holds the metrics of an earlier look, which may go."""
+    if not path.is_file():
+        return False
+    start = b"# TYPE cape_"
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
+
+
+def _write(stack: ExitStack, path: Path, text: str, *, overwrite: bool) -> None:
+    """Write a file that takes its name when the stack is unwound."""
+    temporary = stack.enter_context(new_file(path, overwrite=overwrite))
+    temporary.write_text(text, encoding="utf-8")
 
 
 def _parse_subject(text: str, names: Mapping[Any, str]) -> tuple[str, Any]:

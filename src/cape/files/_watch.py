@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from cape._evidence import Evidence
 from cape._tables import Dialect, Source
 from cape._tracks import OF_LABELS, Question
 from cape._watch import DEFAULT_QUESTIONS, Watch
@@ -62,37 +63,37 @@ def open_watch(
     return watch
 
 
-def look_at_file(
+def read_look(
     watch: Watch,
     model: TableModel,
     path: Source,
-    name: str,
     *,
     counts: bool = False,
     dialect: Dialect | None = None,
     notes: Notes,
     on_rows: Any = None,
-) -> None:
-    """Let a watch look at the rows of a file.
+) -> Evidence:
+    """Count the rows of a file for a look.
 
     Parameters
     ----------
     watch : Watch
+        Its questions say whether labels matter.
     model : TableModel
     path : str, Path or Query
-    name : str
-        Of the look.
     counts : bool, default=False
         Whether the file has the result of `cape.sql.query` in place of rows.
     dialect : Dialect, default=None
     notes : Notes
     on_rows : callable, default=None
+
+    Returns
+    -------
+    Evidence
     """
     if counts:
         with notes.listening():
-            evidence, _ = _scan.read_counts(model, path, dialect, notes)
-        watch.look(evidence, name)
-        return
+            return _scan.read_counts(model, path, dialect, notes)[0]
     scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
     asks_labels = any(question.name in OF_LABELS for question in watch.questions)
     keeping: Any = nullcontext()
@@ -101,7 +102,7 @@ def look_at_file(
     with notes.listening(), keeping as kept:
         evidence, _ = scan.batch(model, kept=kept)
     scan.table.check_unchanged()
-    watch.look(evidence, name)
+    return evidence
 
 
 def metrics_text(watch: Watch) -> str:

@@ -8,6 +8,7 @@ so that they can be read on a phone without being scaled.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -396,7 +397,10 @@ def picture(heading: str, title: str, chart: Any, frame: pd.DataFrame) -> Summar
     frame : DataFrame
         The numbers behind the drawing.
     """
-    svg = svg_or_reason(lambda: chart, title, _CSS_COLOURS)
+    svg, failure = svg_or_reason(lambda: chart, title, _CSS_COLOURS)
+    if failure:
+        # Whoever waits for a page does not look at every picture.
+        warnings.warn(failure.replace("This", "A"), stacklevel=2)
     return {
         "heading": heading,
         "title": title,
