@@ -143,3 +143,68 @@ def test_what_cannot_be_frozen_is_refused(clf, batch):
 def test_an_unfitted_model_cannot_be_frozen(frozen):
     with pytest.raises(ValueError, match="not fitted"):
         CapeClassifier().freeze(frozen.adaptation)
+
+
+OTHER_TYPES = {
+    "date": lambda n: pd.Timestamp("2020-01-01"),
+    "decimal comma": lambda n: ["3,14"] * n,
+    "one decimal comma": lambda n: ["3,14"] + [1.5] * (n - 1),
+    "text": lambda n: "high",
+    "category": lambda n: pd.Categorical(["high"] * n),
+    "time span": lambda n: pd.Timedelta("1s"),
+}
+
+
+@pytest.fixture(scope="module")
+def of_mixed_types(train):
+    """A model of a number, a date and a text, and its table."""
+    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(600) % 90, unit="D")
+    table = pd.DataFrame({"u": train.X[:, 0], "day": day, "t": train.y})
+    table["t"] = table["t"].map({0: "low", 1: "high"})
+    table.loc[::7, "t"] = "high"
+    clf = CapeClassifier(random_state=0, cv=2).fit(
+        table, train.y, sensitive_features=train.z
+    )
+    frozen = clf.freeze(clf.adapt(table, sensitive_features=train.z))
+    return frozen, table, train.z
+
+
+@pytest.mark.parametrize("kind", OTHER_TYPES.values(), ids=OTHER_TYPES)
+@pytest.mark.parametrize("n", [1, 40])
+def test_a_column_of_another_type_is_refused(of_mixed_types, kind, n):
+    """All rows of a date were positive, and a decimal comma counted as missing."""
+    frozen, table, z = of_mixed_types
+    if n == 1 and kind is OTHER_TYPES["one decimal comma"]:
+        n = 2
+    others = table[:n].assign(u=kind(n))
+    for predict in (
+        frozen.predict,
+        frozen.predict_proba,
+        frozen.estimator.predict_individually,
+    ):
+        with pytest.raises(ValueError, match="must hold numbers in column 'u', as in"):
+            predict(others, sensitive_features=z[:n])
+
+
+def test_a_number_is_no_text_and_no_date(of_mixed_types):
+    frozen, table, z = of_mixed_types
+    for name, kind in (("t", "text"), ("day", "dates")):
+        others = table[:9].assign(**{name: 7.5})
+        with pytest.raises(ValueError, match=f"must hold {kind} in column '{name}'"):
+            frozen.predict(others, sensitive_features=z[:9])
+
+
+def test_types_that_fit_are_taken(of_mixed_types):
+    frozen, table, z = of_mixed_types
+    rows = table[:40]
+    y_pred = frozen.predict(rows, sensitive_features=z[:40])
+    for alike in (
+        rows.astype({"u": object}),
+        rows.astype({"t": "category"}),
+        rows.assign(u=pd.array(rows["u"], dtype="Float64")),
+        rows.assign(day=rows["day"].dt.tz_localize("UTC")),
+    ):
+        again = frozen.predict(alike, sensitive_features=z[:40])
+        np.testing.assert_array_equal(again, y_pred)
+    # Missing values fit every type.
+    frozen.predict(rows.assign(u=None, t=None, day=None), sensitive_features=z[:40])

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from cape._json_fields import Fields
+from cape._wording._notes import KINDS
 
 MISSING = 0
 """The cell of missing values, in every column."""
@@ -145,6 +146,12 @@ class ColumnCells:
             return FIRST + self.levels.index(level)
         return FIRST + len(self.levels) + (not self.knows(level))
 
+    def fits(self, values: Column) -> bool:
+        """Tell whether values are of the kind that training held."""
+        if self.is_number:
+            return values.kind == self.kind
+        return self.kind == "mixed" or values.kind in ("text", "mixed")
+
     def to_json(self) -> dict[str, Any]:
         """Return the cells as JSON can hold them."""
         content: dict[str, Any] = {"name": self.name, "kind": self.kind}
@@ -227,12 +234,6 @@ class Column:
 
     def __len__(self) -> int:
         return len(self._values)
-
-    def is_text_like(self, kind: str) -> bool:
-        """Tell whether values can be compared with levels of a text column."""
-        if kind == "mixed":
-            return True
-        return self.kind in ("text", "mixed")
 
     @property
     def numbers(self) -> np.ndarray:
@@ -548,6 +549,9 @@ def _subtract_names(names: Mapping[str, int], gone: Mapping[str, int]) -> dict:
     return left
 
 
+_TYPES = {"number": "biuf", "date": "M", "text": "OUT", "mixed": "OUT", "empty": ""}
+"""Types of numpy and pandas, by letter, that are surely of the kind of a column."""
+
 _MOST_COLUMNS = 500
 
 _ROWS_AT_ONCE = 1 << 12
@@ -704,6 +708,32 @@ class TableCells:
             counts.append(np.bincount(cells.ravel(), worth, self.starts[-1]))
         return counts
 
+    def check_types(self, X: Any) -> None:
+        """Raise if a column is of another type than in training.
+
+        Values are looked at only where the type of the column does not tell.
+
+        Parameters
+        ----------
+        X : table
+        """
+        if self.has_numbers(X):
+            return
+        is_frame = hasattr(X, "dtypes")
+        dtypes = list(X.dtypes) if is_frame else [X.dtype] * X.shape[1]
+        for cells in self.columns:
+            if dtypes[cells.place].kind in _TYPES[cells.kind]:
+                continue
+            values = take_column(X, cells.place)
+            if values.kind != "empty" and not cells.fits(values):
+                here = KINDS[values.kind]
+                if values.kind == "mixed":
+                    here = f"values of type {dtypes[cells.place]}"
+                raise ValueError(
+                    f"X must hold {KINDS[cells.kind]} in column {cells.name!r}, as in "
+                    f"training, got {here}. Convert the column first."
+                )
+
     def nothing(self) -> ColumnCounts:
         """Return the counts of no rows, the zero of the addition."""
         return ColumnCounts(np.zeros(self.starts[-1], dtype=np.int64))
@@ -852,9 +882,9 @@ def _codes(
     names = None
     if cells.kind == "empty":
         pass
-    elif cells.is_number and values.kind == cells.kind:
+    elif cells.is_number and cells.fits(values):
         codes = np.searchsorted(cells.edges, values.numbers, side="right") + FIRST
-    elif not cells.is_number and values.is_text_like(cells.kind):
+    elif cells.fits(values):
         codes, names = _level_codes(cells, values)
     codes[missing] = MISSING
     return codes, names

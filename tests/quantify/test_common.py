@@ -228,9 +228,58 @@ def test_an_interval_that_is_not_the_quantifiers_own_is_told(train, batch):
 def test_a_quantifier_without_that_method_says_which(random):
     with pytest.raises(TypeError, match=r"Quantifier must define _estimate\(batch\)"):
         fit(Quantifier(), [0.9], [0.1])
-    quantifier, of = fit(Outside(None), [0.9], [0.1])
-    with pytest.raises(TypeError, match="Outside._estimate must return a number, got"):
-        quantifier.estimate(of([0.5]))
+    for answer, error in (
+        (None, TypeError),
+        ([0.1, 0.2], TypeError),
+        (0.5 + 0.1j, TypeError),
+        (np.nan, ValueError),
+        (np.inf, ValueError),
+    ):
+        quantifier, of = fit(Outside(answer), [0.9], [0.1])
+        with pytest.raises(error, match="Outside._estimate must return a finite numb"):
+            quantifier.estimate(of([0.5]))
+
+
+class Spoiled(Quantifier):
+    """A quantifier with one method that returns NaN."""
+
+    def __init__(self, method):
+        self.method = method
+
+    def estimate(self, batch):
+        return np.nan if self.method == "estimate" else super().estimate(batch)
+
+    def _estimate(self, batch):
+        return np.nan if self.method == "_estimate" else batch.mean
+
+    def _estimate_each(self, scores):
+        return np.full(scores.shape[1], np.nan)
+
+    def _statistic(self, histogram, prevalence):
+        return histogram.centres + (np.nan if self.method == "_statistic" else 0)
+
+    def _interval(self, batch, estimate, level):
+        if self.method == "interval":
+            return np.nan, np.nan
+        return super()._interval(batch, estimate, level)
+
+
+@pytest.mark.parametrize("drift", ["cautious", "ignore"])
+@pytest.mark.parametrize("method", ["estimate", "_estimate", "_statistic", "interval"])
+def test_a_quantifier_of_nan_is_named(train, batch, method, drift):
+    """It was an IndexError, or 0 % positive and "consistent"."""
+    clf = CapeClassifier(
+        LogisticRegression(), quantifier=Spoiled(method), cv=2, drift=drift
+    )
+    clf.fit(train.X, train.y, sensitive_features=train.z)
+    message = rf"Spoiled\.{method}.* got .*nan"
+    with pytest.raises(ValueError, match=message):
+        clf.adapt(batch.X, sensitive_features=batch.z)
+    if "estimate" in method:
+        with pytest.raises(ValueError, match=message):
+            clf.predict(batch.X, sensitive_features=batch.z)
+    with pytest.raises(ValueError, match=r"Spoiled\._estimate_each must return shares"):
+        clf.predict_individually(batch.X, sensitive_features=batch.z)
 
 
 class Outside(Quantifier):

@@ -35,12 +35,18 @@ from cape._prediction._reading import (
     Batch,
     Reading,
     batch_of,
+    check_types,
     known_labels,
     read_batch,
     readings_of,
     zero_evidence,
 )
-from cape._validation import all_if_none, check_fitted_cape, check_same_order
+from cape._validation import (
+    all_if_none,
+    check_fitted_cape,
+    check_prevalence,
+    check_same_order,
+)
 from cape._wording import _results as words
 from cape.quantify._names import borrows_interval
 from cape.rules import GroupSituation, Prevalence, Rule, Unchanged
@@ -288,12 +294,16 @@ def estimate_groups(
     estimates = {}
     for group, part in evidence.items():
         quantifier = models[group].quantifier
+        name = type(quantifier).__name__
         value = quantifier.estimate(part.scores)
+        check_prevalence(f"{name}.estimate in group {group_name(group)!r}", value)
         estimates[group] = Estimate(value)
         # Plain prediction never looks at intervals, and some of them cost a hundred
         # times the estimate.
         if level is not None:
             ends = quantifier.interval(part.scores, level, estimate=value)
+            for end in ends:
+                check_prevalence(f"{name}.interval in group {group_name(group)!r}", end)
             estimates[group] = Estimate(value, *ends)
     return estimates
 
@@ -439,6 +449,7 @@ def predict_batch(
 
 def _read_with(batch: Batch, adaptation: Adaptation) -> Iterator[Reading]:
     """Read a batch with the members that an adaptation has picked."""
+    check_types(batch)
     members = {}
     for group in batch.groups.keys:
         if group not in adaptation.groups and group != batch.left_out:
@@ -524,6 +535,7 @@ def decide_individually(batch: Batch) -> np.ndarray:
     -------
     ndarray of bool of shape (n_rows,)
     """
+    check_types(batch)
     decisions = np.zeros(len(batch), dtype=bool)
     for reading in readings_of(batch):
         decisions[all_if_none(reading.index)] = _each_row_by_itself(reading)

@@ -152,6 +152,20 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
     return Batch(features, array, groups, models, stack, left_out)
 
 
+def check_types(batch: Batch) -> None:
+    """Raise if a column of a batch is of another type than in training.
+
+    An adaptation to the batch finds this among its columns. Rows that are predicted
+    without one would be read as if their values were missing, or all alike.
+    """
+    for model in batch.models.values():
+        if model.columns is not None:
+            table = batch.features if batch.array is None else batch.array
+            model.columns.cells.check_types(table)
+            # The cells of all groups are the same.
+            return
+
+
 _MISSING = -1
 
 

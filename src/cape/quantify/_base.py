@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from math import sqrt
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -363,13 +364,17 @@ class Quantifier(BaseEstimator):
             return self.prevalence_
         estimate = self._estimate(batch)
         try:
-            # Beyond [0, 1] is the nearest end: dividing by a gap may lead there.
-            return _clipped(float(estimate))
+            number = float(estimate) if np.isrealobj(estimate) else np.nan
         except (TypeError, ValueError):
-            raise TypeError(
-                f"{type(self).__name__}._estimate must return a number, got "
+            number = np.nan
+        if not np.isfinite(number):
+            error = ValueError if isinstance(estimate, Real) else TypeError
+            raise error(
+                f"{type(self).__name__}._estimate must return a finite number, got "
                 f"{estimate!r}."
-            ) from None
+            )
+        # Beyond [0, 1] is the nearest end: dividing by a gap may lead there.
+        return _clipped(number)
 
     def estimate_each(self, scores: np.ndarray) -> np.ndarray:
         """Estimate the prevalence of many batches of a single row.
@@ -389,7 +394,13 @@ class Quantifier(BaseEstimator):
         if not self.informative_:
             n_rows = scores.shape[1]
             return np.full(n_rows, self.prevalence_)
-        return self._estimate_each(scores)
+        estimates = self._estimate_each(scores)
+        if not ((estimates >= 0) & (estimates <= 1)).all():
+            raise ValueError(
+                f"{type(self).__name__}._estimate_each must return shares in [0, 1], "
+                f"got {estimates!r:.200}."
+            )
+        return estimates
 
     def interval(
         self,
@@ -456,6 +467,11 @@ class Quantifier(BaseEstimator):
         """
         check_is_fitted(self)
         values = self._statistic(histogram, prevalence)
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"{type(self).__name__}._statistic must return finite numbers, got "
+                f"{values!r:.200}."
+            )
         return Moments.of(values, histogram)
 
     def likelihood(self, batch: ScoreHistogram, estimate: float) -> Likelihood:
