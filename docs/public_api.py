@@ -47,7 +47,7 @@ API = {
     "cape.persist": ("Saving and loading", "TRUSTED load read_header save"),
     "cape.files": (
         "From files to files",
-        "TableModel count_file load_model monitor_files predict_file "
+        "TableModel count_file load_model predict_file "
         "rows_needed_of_file sample_file save_model train_file",
     ),
     "cape.stream": ("Streams", "RollingCape"),

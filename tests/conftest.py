@@ -207,14 +207,15 @@ def table_model():
 def summaries_of():
     """Give what commands make their pages and JSON of, one function a kind."""
     from cape.report._audit import audit_summary
-    from cape.report._batch import batch_summary
+    from cape.report._batch import batch_facts, batch_summary
     from cape.report._model import file_provenance
-    from cape.report._monitor import monitor_summary, watch_summary
+    from cape.report._over_time import batches_summary, watch_summary
 
     return SimpleNamespace(
         batch=batch_summary,
         audit=audit_summary,
-        monitor=monitor_summary,
+        batches=batches_summary,
+        facts=batch_facts,
         watch=watch_summary,
         provenance=file_provenance,
     )

@@ -161,7 +161,7 @@ def test_an_audit_counts_them(tables):
     assert left_out == [n_missing]
 
 
-@pytest.mark.parametrize("command", ["predict", "monitor", "sample", "audit"])
+@pytest.mark.parametrize("command", ["predict", "sample", "audit"])
 def test_the_option_of_the_commands(tables, tmp_path, capsys, command):
     model = str(tmp_path / "m.cape")
     train = [str(tables / "train.csv"), "--label", "y", "--group", "z", "--out", model]

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape.examination import examine, rows_needed
-from cape.files import count_file, monitor_files, train_file
+from cape.files import count_file, predict_file, train_file
 from cape.metrics import (
     audit,
     confusion_by_group,
@@ -145,7 +145,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_monitors_of_files_keep_groups_apart(folder, summaries_of):
+def test_batches_in_files_keep_groups_apart(folder, summaries_of):
     model = train_file(
         folder / "train.csv",
         None,
@@ -155,9 +155,12 @@ def test_monitors_of_files_keep_groups_apart(folder, summaries_of):
         learner="logistic",
         settings={"cv": 2},
     )
-    batches = list(monitor_files(model, [folder / "train.csv", folder / "new.csv"]))
-    provenance = {"files": [], "versions": {}}
-    summary = summaries_of.monitor(batches, level=0.95, provenance=provenance)
+    batches = []
+    for name in ("train.csv", "new.csv"):
+        examination = predict_file(model, folder / name).examination
+        batches.append(summaries_of.facts(examination, name))
+    provenance = summaries_of.provenance(model)
+    summary = summaries_of.batches(batches, level=0.95, provenance=provenance)
     assert len(summary["groups"]) == 2
     for entry, size in zip(summary["groups"], SIZES[::-1], strict=True):
         assert [batch["rows"] for batch in entry["batches"]] == [size, size]

@@ -14,7 +14,6 @@ from cape import CapeClassifier, Watch
 from cape.examination import examine
 from cape.files import (
     count_file,
-    monitor_files,
     predict_file,
 )
 from cape.report import write_report
@@ -87,9 +86,11 @@ def make_summaries(model, names, folder, summaries_of):
     paths = [folder / f"b{place}.csv" for place in range(3)]
     for place, path in enumerate(paths, 1):
         make_table(names, 150 * len(names), place).to_csv(path, index=False)
-    monitored = list(monitor_files(model, paths))
-    files = [(batch.name, batch.rows, batch.sha256) for batch in monitored]
-    provenance = summaries_of.provenance(model, files)
+    batches = [
+        summaries_of.facts(predict_file(model, path).examination, path.name)
+        for path in paths
+    ]
+    provenance = summaries_of.provenance(model)
 
     def examine_file(path):
         """The examination of a file with labels."""
@@ -116,7 +117,7 @@ def make_summaries(model, names, folder, summaries_of):
         "labels": summaries_of.batch(examine_sample(model, paths[0])),
         "refuted": summaries_of.batch(examine_file(folder / "refuted.csv")),
         "audit": make_audit(names, folder / "scored.csv", summaries_of),
-        "monitor": summaries_of.monitor(monitored, level=0.95, provenance=provenance),
+        "batches": summaries_of.batches(batches, level=0.95, provenance=provenance),
         "watch": summaries_of.watch(
             watch_files(model, paths), provenance=provenance, command="cape sample"
         ),

@@ -7,7 +7,7 @@ pytestmark = pytest.mark.browser
 BATCHES = ("batch", "fault", "drift", "frame", "labels", "refuted")
 PAGES = [
     kind + size
-    for kind in (*BATCHES, "audit", "monitor", "watch")
+    for kind in (*BATCHES, "audit", "batches", "watch")
     for size in ("", " of ten")
 ]
 
@@ -43,7 +43,7 @@ def test_a_phone_needs_no_sideways_scrolling(visit, name):
     )
 
 
-@pytest.mark.parametrize("name", ["labels", "refuted", "audit", "monitor"])
+@pytest.mark.parametrize("name", ["labels", "refuted", "audit", "batches"])
 def test_a_phone_says_which_tables_move_sideways(visit, name):
     page, _ = visit(name, width=390)
     silent = page.evaluate(
@@ -54,7 +54,7 @@ def test_a_phone_says_which_tables_move_sideways(visit, name):
     assert silent == []
 
 
-@pytest.mark.parametrize("name", ["batch", "frame", "audit", "monitor"])
+@pytest.mark.parametrize("name", ["batch", "frame", "audit", "batches"])
 def test_a_group_called_script_shows_as_text(visit, name):
     page, _ = visit(name)
     assert "<script>alert(1)</script>" in page.inner_text("body")

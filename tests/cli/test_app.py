@@ -17,7 +17,7 @@ from cape import CapeClassifier, __version__
 from cape.datasets import make_synthetic
 from cape.quantify import QUANTIFIERS
 
-COMMANDS = ["train", "predict", "rows-needed", "sample", "monitor", "audit"]
+COMMANDS = ["train", "predict", "rows-needed", "sample", "audit"]
 COMMANDS += ["info", "demo"]
 
 
@@ -119,9 +119,9 @@ def test_a_result_is_printed_though_its_page_cannot_be_written(
 
     monkeypatch.setattr("cape.report.write_report", fail)
     files = (people_folder / "m.cape", people_folder / "new.csv")
-    code, out, err = cape("monitor", *files, "--report", tmp_path / "r.html")
+    code, out, err = cape("predict", *files, "--report", tmp_path / "r.html")
     assert (code, err) == (2, "error: no room\n")
-    assert "new.csv" in out
+    assert "Use the predictions" in out
 
 
 @pytest.mark.parametrize("command", ["predict", "sample", "train"])
@@ -145,14 +145,14 @@ def test_a_bad_address_is_an_error_of_one_line(
 
 
 def test_commands_show_their_progress_on_a_terminal(screen, cape, people_folder):
-    files = (people_folder / "m.cape", people_folder / "new.csv")
-    for command, stages in (
-        ("predict", ["reading", "predicting", "700/700"]),
-        ("monitor", ["batches", "1/1"]),
+    new = people_folder / "new.csv"
+    for files, stages in (
+        ([new], ["reading", "predicting", "700/700"]),
+        ([new, new], ["batches", "2/2"]),
     ):
-        code, out, _ = cape(command, *files, "--json")
+        code, out, _ = cape("predict", people_folder / "m.cape", *files, "--json")
         assert code == 0
-        assert json.loads(out)["rows"] == 700
+        assert json.loads(out)["rows"] == 700 * len(files)
         for stage in stages:
             assert stage in screen.getvalue()
 
@@ -228,8 +228,8 @@ MISTAKES = [
     "predict m.cape new.csv --report page.pdf",
     "rows-needed none.cape",
     "sample m.cape none.csv --out s.csv",
-    "monitor m.cape new.csv none.csv",
-    "monitor m.cape new.csv --report taken.html",
+    "predict m.cape new.csv none.csv",
+    "predict m.cape new.csv --report taken.html",
     "audit none.csv --label y --prediction y",
     "info none.cape",
 ]

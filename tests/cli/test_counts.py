@@ -82,23 +82,24 @@ def told(out, name):
     return content
 
 
-@pytest.mark.parametrize("command", ["predict", "monitor"])
-def test_counts_tell_what_rows_tell(cape, folder, counts, command, tmp_path):
-    asked = [command, folder / "watch.cape", "--fail-if", "moved>0.1", "--json"]
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_counts_tell_what_rows_tell(cape, folder, counts, n_files, tmp_path):
+    asked = ["predict", folder / "watch.cape", "--fail-if", "moved>0.1", "--json"]
     asked += ["--level", 0.9]
-    code, of_rows, notes = cape(*asked, folder / "batch.parquet")
+    code, of_rows, notes = cape(*asked, *[folder / "batch.parquet"] * n_files)
     assert (code, notes) == (1, "")
     page = tmp_path / "page.html"
-    code, of_counts, notes = cape(*asked, "--counts", counts, "--report", page)
+    code, of_counts, notes = cape(
+        *asked, "--counts", *[counts] * n_files, "--report", page
+    )
     assert (code, notes) == (1, "")
     assert told(of_counts, counts.name) == told(of_rows, "batch.parquet")
     assert "it&#39;s" in page.read_text()
 
 
-@pytest.mark.parametrize("command", ["predict", "monitor"])
-def test_counts_of_no_rows_are_refused(refused, folder, counts, command, tmp_path):
+def test_counts_of_no_rows_are_refused(refused, folder, counts, tmp_path):
     pd.read_parquet(counts)[:0].to_parquet(tmp_path / "none.parquet")
-    asked = [command, folder / "watch.cape", "--counts", tmp_path / "none.parquet"]
+    asked = ["predict", folder / "watch.cape", "--counts", tmp_path / "none.parquet"]
     refused(*asked, says="has no rows to adapt to")
 
 

@@ -76,7 +76,7 @@ def test_every_command_takes_the_options(trained, cape, refused, tmp_path):
     assert cape(*sheet, *DIALECT, *encoding)[0] == 0
     predict = ("predict", "m.cape", "new.csv", "--out", "p.csv")
     assert cape(*predict, "--checked", "s.csv")[0] == 0
-    assert cape("monitor", "m.cape", "train.csv", "new.csv")[0] == 0
+    assert cape("predict", "m.cape", "train.csv", "new.csv")[0] == 0
     columns = ("--label", "Rückfall", "--prediction", "prediction")
     code, _, err = cape("audit", "p.csv", *columns, *DIALECT, *encoding)
     assert code == 0, err

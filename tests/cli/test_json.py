@@ -19,7 +19,7 @@ CALLS = {
     "rows-needed": "rows-needed m.cape",
     "rows-needed, a file": "rows-needed m.cape new.csv --width 0.001",
     "sample": "sample m.cape new.csv --rows 20 --out s.csv",
-    "monitor": "monitor m.cape new.csv broken.csv few.csv --fail-if moved>=0",
+    "batches": "predict m.cape new.csv broken.csv few.csv --fail-if moved>=0",
     "watch": "watch log.cape scored.csv --state watch.json",
     "audit": AUDIT,
     "audit, few rows": AUDIT.replace("scored", "people") + " --fail-if pe>0",
@@ -93,10 +93,10 @@ def test_a_result_whose_page_cannot_be_written_is_still_one_object(
         raise OSError("no room")
 
     monkeypatch.setattr("cape.report.write_report", fail)
-    call = ("monitor", folder / "m.cape", folder / "new.csv", "--json")
+    call = ("predict", folder / "m.cape", folder / "new.csv", "--json")
     code, out, err = cape(*call, "--report", tmp_path / "r.html")
     answer = json.loads(out)
-    assert faults_of(answer, "monitor") == []
+    assert faults_of(answer, "predict") == []
     assert (code, answer["error"]["code"]) == (2, "file")
     assert err == "error: no room\n"
 

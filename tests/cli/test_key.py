@@ -22,7 +22,6 @@ def reading(model, batch, folder):
     return {
         "info": ["info", model],
         "predict": ["predict", model, batch],
-        "monitor": ["monitor", model, batch],
         "rows-needed": ["rows-needed", model],
         "sample": ["sample", model, batch, "--rows", 20, "--out", folder / "s.csv"],
     }

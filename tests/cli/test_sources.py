@@ -104,7 +104,6 @@ def test_every_source_trains_the_same_model(
 @pytest.mark.parametrize(
     "command",
     [
-        ("monitor", "m.cape"),
         ("rows-needed", "m.cape"),
         ("sample", "m.cape", "--out", "{out}"),
         (

@@ -591,12 +591,12 @@ def files_with_defaults() -> dict:
     from cape.files import (
         count_file,
         load_model,
-        monitor_files,
         predict_file,
         rows_needed_of_file,
         sample_file,
         train_file,
     )
+    from cape.report._batch import batch_facts
 
     answers = {}
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
@@ -615,9 +615,10 @@ def files_with_defaults() -> dict:
         )
         answers |= under("counts", of_counts(counts))
         answers["labels"] = ", ".join(labels)
-        for batch in monitor_files(model, ["new.csv", "drifted.csv"]):
-            answers |= under(f"monitor, {batch.name}", of_monitored(batch.groups))
-            answers[f"monitor, {batch.name} | PE"] = plain(batch.pe)
+        for name in ("new.csv", "drifted.csv"):
+            facts = batch_facts(predict_file(model, name).examination, name)
+            answers |= under(f"monitor, {name}", of_monitored(facts["groups"]))
+            answers[f"monitor, {name} | PE"] = plain(facts["expected_pe"])
         for name, how in {"equal": {"n": 80}, "width": {"width": 0.2}}.items():
             drawn = sample_file(model, "new.csv", f"{name}.csv", **how)
             answers |= under(f"drawn, {name}", dict(drawn.drawn))
@@ -678,7 +679,7 @@ def command_line() -> dict:
         fill_in("s.csv", "filled.csv")
         page = page_of("new.csv", "--checked", "filled.csv")
         answers |= under("checked", of_page(page))
-        monitored = run("monitor", "m.cape", "new.csv", "drifted.csv")
+        monitored = run("predict", "m.cape", "new.csv", "drifted.csv")
         for entry in monitored["groups"]:
             for batch in entry["batches"]:
                 name = f"monitor, {batch['batch']}"

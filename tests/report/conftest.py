@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.files import monitor_files, predict_file
+from cape.files import predict_file
 from cape.files._audit import impact_ratios
 from cape.report import to_html
 from cape.report._audit import impact_summary
@@ -34,14 +34,18 @@ def batch_of_file(summaries_of):
 
 
 @pytest.fixture(scope="session")
-def monitor_of_files(summaries_of):
+def batches_of_files(summaries_of):
     """Make the summary of several files, one a batch."""
 
     def make(model, paths, *, level=0.95):
-        batches = list(monitor_files(model, paths, level=level))
-        files = [(batch.name, batch.rows, batch.sha256) for batch in batches]
+        batches = []
+        files = []
+        for path in paths:
+            found = predict_file(model, path, level=level)
+            batches.append(summaries_of.facts(found.examination, path.name))
+            files.append((path.name, found.rows, found.sha256))
         provenance = summaries_of.provenance(model, files)
-        return summaries_of.monitor(batches, level=level, provenance=provenance)
+        return summaries_of.batches(batches, level=level, provenance=provenance)
 
     return make
 
@@ -86,7 +90,7 @@ def summaries(
     people_model,
     tmp_path_factory,
     batch_of_file,
-    monitor_of_files,
+    batches_of_files,
     audit_of,
     impact_of,
 ):
@@ -101,7 +105,7 @@ def summaries(
         "new": batch_of_file(people_model, unlabelled, level=LEVEL),
         "audit": audit_of(counts, level=LEVEL, columns={"label": "y"}),
         "ll144": impact_of(path),
-        "monitor": monitor_of_files(people_model, paths, level=LEVEL),
+        "batches": batches_of_files(people_model, paths, level=LEVEL),
     }
 
 

@@ -15,7 +15,7 @@ import pytest
 from cape import examine
 from cape.report import to_html, write_report
 
-KINDS = ["batch", "audit", "ll144", "monitor"]
+KINDS = ["batch", "audit", "ll144", "batches"]
 EVIL = (
     "</script><script>alert(1)</script> <!-- <img src=x onerror=alert(2)> &amp; Größe "
     "组 \"double\" 'single' `back` \\ \\u003c {{ 7 * 7 }} {% raw %} \u2028"
@@ -69,7 +69,7 @@ PARTS = {
     "new": ["changes", "expected", "made"],
     "audit": ["observed", "glossary", "made"],
     "ll144": ["about", "made"],
-    "monitor": ["batches", "made"],
+    "batches": ["batches", "made"],
 }
 SECTIONS = {
     "batch": ["observed", "columns", "criteria"],
@@ -110,6 +110,7 @@ def test_many_groups_are_folded_those_to_act_on_first(summaries):
     for name, code in zip(names, codes, strict=True):
         action = {"code": code, "reason": reasons[code], "labels": 7, "columns": []}
         actions.append({"group": name, **action})
+        many["groups"][len(actions) - 1]["action"] = action
     many["action"] = {"code": "do_not_use", "labels": 42, "groups": actions}
     page = to_html(many)
     first, more = page.split('id="more"')[:2]
@@ -325,7 +326,7 @@ def test_a_failed_picture_says_so_in_its_place(monkeypatch, summaries):
 
     monkeypatch.setattr("cape._plot.draw_in_child", fail)
     with pytest.warns(UserWarning, match="could not be drawn"):
-        page = to_html(summaries["monitor"])
+        page = to_html(summaries["batches"])
     assert "This picture could not be drawn (ValueError: " in page
     assert "<b>bad" not in page and page.rstrip().endswith("</html>")
 
@@ -336,7 +337,7 @@ def test_an_interrupted_page_stays_interrupted(monkeypatch, summaries):
 
     monkeypatch.setattr("cape._plot.draw_in_child", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        to_html(summaries["monitor"])
+        to_html(summaries["batches"])
 
 
 # The policy

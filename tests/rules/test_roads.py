@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import Adaptation, AdaptationWarning, CapeClassifier
 from cape.examination import examine
-from cape.files import monitor_files, predict_file
+from cape.files import predict_file
 from cape.metrics import demographic_parity_difference
 from cape.rules import (
     RULES,
@@ -316,19 +316,11 @@ def test_files_follow_the_rule_and_note_what_it_says(table, tmp_path, make_notes
     notes = make_notes()
     adaptation = predict_file(model, path, rule=Talkative(), notes=notes).adaptation
     assert adaptation.rule == {"name": "Talkative"}
-    assert [note.values["text"] for note in notes] == ["2 groups, members ['a', 'b']."]
-    notes = make_notes()
-    (batch,) = monitor_files(model, [path], rule=Talkative(), notes=notes)
     (note,) = notes
     assert note.values == {"text": "2 groups, members ['a', 'b'].", "file": "new.csv"}
-    chosen = [group["predicted_prevalence"] for group in batch.groups]
-    expected = [group.predicted_prevalence for group in adaptation.groups.values()]
-    assert chosen == expected
 
 
 def test_a_wrong_rule_is_refused_before_a_file_is_read(table, tmp_path):
     model, _ = table
     with pytest.raises(ValueError, match="got 'fair'"):
         predict_file(model, tmp_path / "not there", rule="fair")
-    with pytest.raises(ValueError, match="got 'fair'"):
-        list(monitor_files(model, [tmp_path / "not there"], rule="fair"))

@@ -8,6 +8,7 @@ from cape._wording._page import (
     labels_head,
     lede,
     made_rows,
+    moved_by,
 )
 from cape.examination import LabelChecks
 
@@ -40,9 +41,9 @@ def test_the_sentence_below_each_heading():
     audit = {"kind": "audit", "made": MADE, "rows": 1, "observed": observed}
     assert lede(audit) == "1 row, 1 group."
     about = {"made": MADE, "rows": 12345, "groups": [{}, {}], "positive": "y = 1"}
-    monitor = {"kind": "monitor", "batches": [{}], **about}
+    batches = {"kind": "batches", "batches": [{}], **about}
     said = "1 batch, 2 groups, 12,345 rows. Positive means y = 1."
-    assert lede(monitor) == said
+    assert lede(batches) == said
     batch = {"kind": "batch", "rule": {"name": "accuracy"}, **about}
     said = "12,345 rows. Positive means y = 1. Aim: best accuracy."
     assert lede(batch) == said
@@ -155,3 +156,11 @@ def test_a_group_that_chance_explains_is_not_refuted(checks):
 )
 def test_the_headline_of_labels(checks, decide, verdict, head):
     assert labels_head(checks(decide=decide, a=verdict)) == head
+
+
+def test_a_move_from_an_unknown_share_is_not_told():
+    batch = {"verdict": "consistent", "estimate": 0.4, "training_prevalence": 0.3}
+    assert moved_by(batch) == "+0.100"
+    assert moved_by({**batch, "verdict": "fault"}) == "?"
+    # Fewer than ten training rows.
+    assert moved_by({**batch, "training_prevalence": None}) == "?"

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cape._wording._action import CONFIRMED, action_words
+from cape._wording._action import CONFIRMED, MARKS, action_words
 from cape._wording._audit import GLOSSARY, RATE_NAMES
 from cape._wording._numbers import (
     counted,
@@ -67,7 +67,7 @@ HEADINGS = {
     "batch": "Predictions",
     "audit": "Audit",
     "ll144": "Selection rates and impact ratios",
-    "monitor": "Monitor",
+    "batches": "Predictions",
     "watch": "Watch",
 }
 """Kinds of pages."""
@@ -131,7 +131,7 @@ TEXTS = {
     "rates": " ".join(f"{name}: {GLOSSARY[name]}" for name in ("FPR", "FNR", "PD")),
     "pe": f"PE: {GLOSSARY['PE']}",
     "between": "Largest difference between two groups, by each measure",
-    # Monitor
+    # Several batches
     "over time": "estimate, with {level} interval",
     "cross": "other changes",
     "training caption": "Share of positives in training: {share}",
@@ -186,7 +186,7 @@ def lede(summary: Summary) -> str:
             text += f" Positive means {columns['label']} = {columns['positive']}."
         return text
     text = f"{rows}. Positive means {summary['positive']}."
-    if kind == "monitor":
+    if kind == "batches":
         groups = counted(len(summary["groups"]), "group")
         return (
             f"{counted(len(summary['batches']), 'batch', 'batches')}, {groups}, {text}"
@@ -344,7 +344,8 @@ def alike(actions: Sequence[Summary]) -> list[tuple[Summary, str]]:
     for action in actions:
         together.setdefault(action["code"], []).append(action)
     pairs = []
-    for code, same in together.items():
+    for code in sorted(together, key=list(MARKS).index):
+        same = together[code]
         whose = same[0]["group"] if len(same) == 1 else counted(len(same), "group")
         if len(same) == len(actions) > 1:
             whose = "all groups"
@@ -353,7 +354,7 @@ def alike(actions: Sequence[Summary]) -> list[tuple[Summary, str]]:
     return pairs
 
 
-def monitor_action(batches: Sequence[Summary]) -> str:
+def batches_action(batches: Sequence[Summary]) -> str:
     """Say how many batches need action."""
     number = counted(len(batches), "batch", "batches")
     n = sum(batch["action"]["code"] != "use" for batch in batches)
@@ -510,15 +511,20 @@ def columns_sentence(columns: Summary, shown: int) -> str:
     return " ".join(sentences)
 
 
+_NO_MOVE = ("cannot_tell", "too_little_known", "fault")
+"""Verdicts under which nobody can say how far a share has moved."""
+
+
 def moved_by(batch: Mapping[str, Any]) -> str:
     """Write how far a group has moved in a batch, where that can be told."""
-    if batch["verdict"] in ("cannot_tell", "too_little_known", "fault"):
+    training = batch["training_prevalence"]
+    if training is None or batch["verdict"] in _NO_MOVE:
         return "?"
-    return f"{batch['estimate'] - batch['training_prevalence']:+.3f}"
+    return f"{batch['estimate'] - training:+.3f}"
 
 
-def worst_column(column: Summary, n_moved: int) -> str:
+def worst_column(column: Any, n_moved: int) -> str:
     """Say what happened to the column that moved most, and count the others."""
-    text = column_line(column["column"], column["what_happened"])
+    text = column_line(column.column, column.what_happened)
     more = n_moved - 1
     return f"{text} (and {more} more)" if more else text

@@ -550,16 +550,16 @@ def sampled(
     yield Styled(f"  {then}", "command")
 
 
-# -------------------------------------------------------------- monitor and audit
+# ----------------------------------------------------- several batches, and audits
 
 
-def monitored(summary: Mapping[str, Any], *, sample: str, verbose: bool) -> Blocks:
+def predicted_all(summary: Mapping[str, Any], *, sample: str, verbose: bool) -> Blocks:
     """Say what to do with the last batch, and which groups have moved.
 
     Parameters
     ----------
     summary : mapping
-        From `monitor_summary`.
+        From `batches_summary`.
     sample : str
         The command that draws rows of the last batch to label.
     verbose : bool

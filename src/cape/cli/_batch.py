@@ -1,10 +1,10 @@
-"""Commands on batches: ``cape predict``, ``evidence``, ``sample``, ``monitor`` ..."""
+"""Commands on batches: ``cape predict``, ``evidence``, ``rows-needed``, ``sample``."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,6 +19,36 @@ from cape.cli._options import command
 from cape.cli._output import Finding, Output, parse_conditions
 from cape.files._notes import Notes
 
+if TYPE_CHECKING:
+    from cape.files import TableModel
+    from cape.files._batch import Prediction
+
+
+_METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
+_VERDICTS = (
+    "not_use",
+    "do_not_use",
+    "label",
+    "not_adapted",
+    "moved_clearly",
+    "drifted",
+    "too_little_known",
+    "cannot_tell",
+    "fault",
+)
+
+# A batch with a column at fault has drifted, and its prevalence cannot be told.
+_CONDITIONS_MET = {
+    "fault": ("fault", "drifted", "cannot_tell"),
+    "drifted": ("drifted",),
+    "ignored": ("drifted",),
+    "cannot_tell": ("cannot_tell", "too_little_known"),
+    "too_little_known": ("too_little_known",),
+}
+
+_SHEET = "to_label.csv"
+_PREDICTIONS = "predictions.csv"
+
 
 @command(
     epilog="Example: cape predict model.cape march.csv --out predictions.csv --report "
@@ -26,7 +56,7 @@ from cape.files._notes import Notes
 )
 def predict(
     model: Path,
-    file: Path | None = None,
+    paths: list[Path] | None = None,
     *,
     out: Path | None = None,
     fail_if: list[str] | None = None,
@@ -41,23 +71,34 @@ def predict(
     dask: str | None = None,
     output: Output,
 ) -> None:
-    """Adapt to a batch and predict its labels.
+    """Adapt to a batch and predict its labels; or to many batches, one after another.
 
-    The file is read twice, in parts, and may be larger than memory: first to estimate
-    each group's share of positives, then to predict. If the file has labels, cape
-    compares estimates and predictions with them. It names broken columns before any
-    number.
+    A file is read twice, in parts, and may be larger than memory: first to estimate
+    each group's share of positives, then to predict. If it has labels, cape compares
+    estimates and predictions with them. It names broken columns before any number.
 
-    --fail-if takes the conditions of cape monitor, such as 'moved>0.2' or do_not_use.
-    If one is met, the exit code is 1; predictions and report are still written.
+    With several files, each is a batch by itself, oldest first: terminal and page show
+    the shares of all groups over time. If a file cannot be read, cape names it, reads
+    the others, and ends with exit code 2.
+
+    --fail-if takes conditions that need no labels: moved (how far a group's estimated
+    prevalence is from training; 0 if noise explains it; groups of fewer than ten rows
+    are skipped), pd (the bound on PD), pe, fpr, fnr and accuracy (expected values), and
+    unexplained (share of rows whose scores no mixture of the classes explains). It also
+    takes an action (do_not_use, label, not_adapted; label is met wherever rows need
+    labels first, not_use by any of them) or a verdict: moved_clearly, drifted (more
+    than the share changed, or a column is broken), too_little_known, cannot_tell or
+    fault. If one is met, in any batch, the exit code is 1; predictions and report are
+    still written.
 
     Parameters
     ----------
-    file : FILE
+    paths : FILE
         The batch to predict: {sources}
     out : FILE
         Write the rows with three more columns: prediction, probability (of a positive)
-        and estimated_prevalence (of the group).
+        and estimated_prevalence (of the group). With several files, a folder that
+        exists, in which each of them gets its name.
     checked : FILE
         A sheet from cape sample with labels filled in, for all rows or some. The labels
         confirm or refute the estimates, and correct them. Only cape_key and the label
@@ -70,66 +111,195 @@ def predict(
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     # What can be wrong with files is found before the work is done, and before anything
     # that takes long to import.
-    source = batch.source(file)
-    output.check(out)
-    from cape.files._batch import summarise
+    sources = [batch.source(path) for path in paths or ()] or [batch.source(None)]
+    several = len(sources) > 1
+    outs = _outs(sources, out) if several else [out]
+    if several and checked is not None:
+        raise ValueError("--checked must be given together with a single FILE.")
+    output.check(*outs)
     from cape.report._batch import batch_summary
     from cape.report._model import file_provenance
-    from cape.report._monitor import monitor_summary
+    from cape.report._over_time import batches_summary
 
     aim = costs.of_rule(rule)
     loaded = batch.load(model)
     notes = Notes()
-    with _app.progress() as on_rows, options.workers(dask) as each:
-        prediction = files.predict_file(
-            loaded,
-            source,
-            out,
-            level=level,
-            dialect=batch.dialect(loaded.dialect),
-            rule=aim,
-            drift=drift,
-            checked=checked,
-            blank_means=blank_means,
-            counts=counts,
-            overwrite=output.force,
-            notes=notes,
-            on_rows=on_rows,
-            each=each,
-        )
-    examination = prediction.examination
-    read = [(source.name, prediction.rows, prediction.sha256)]
-    examination.provenance = file_provenance(loaded, read)
-    came_back = None
-    if prediction.checked is not None:
-        came_back = []
-        for group, found in prediction.checked.items():
-            name = examination.names[group]
-            came_back.append({"group": name, **found._asdict()})
-    findings = []
-    if conditions:
-        # A monitor of one batch.
-        monitored = summarise(source.name, prediction.sha256, examination)
-        findings = _findings(monitor_summary([monitored], level=level, provenance={}))
-    sample = "" if counts else batch.to_paste("sample", model, file, out=_SHEET)
-    action = examination.action
-    if not action.labels and "given" in {a.reason for a in action.groups.values()}:
-        sample = batch.to_paste("predict", model, file, checked=file, out=_PREDICTIONS)
-    for_page = output.as_json or output.report is not None
-    summary = batch_summary(examination, title=source.name, for_page=for_page)
+    errors: list[Exception] = []
+    more: dict[str, Any] = {}
+    with options.workers(dask) as each:
+        settings = {
+            "level": level,
+            "dialect": batch.dialect(loaded.dialect),
+            "rule": aim,
+            "drift": drift,
+            "checked": checked,
+            "blank_means": blank_means,
+            "counts": counts,
+            "overwrite": output.force,
+            "notes": notes,
+            "each": each,
+        }
+        if several:
+            read, batches, errors = _predict_each(loaded, sources, outs, settings)
+        else:
+            with _app.progress() as on_rows:
+                prediction = files.predict_file(
+                    loaded, sources[0], out, on_rows=on_rows, **settings
+                )
+            read = [(sources[0].name, prediction.rows, prediction.sha256)]
+    provenance = file_provenance(loaded, read)
+    if several:
+        name, show = "batches", words.predicted_all
+        summary = batches_summary(batches, level=level, provenance=provenance)
+    else:
+        name = "predict"
+        examination = prediction.examination
+        examination.provenance = provenance
+        more["checked"] = _came_back(prediction)
+        show = partial(words.predicted, **more)
+        in_full = output.as_json or output.report is not None or bool(conditions)
+        title = sources[0].name
+        summary = batch_summary(examination, title=title, for_page=in_full)
+        batches = [summary]
+    # The command that draws rows of the last batch to label, or uses its labels.
+    last = paths[-1] if paths else None
+    sample = "" if counts else batch.to_paste("sample", model, last, out=_SHEET)
+    action = batches[-1]["action"]
+    if not action["labels"] and any(a["reason"] == "given" for a in action["groups"]):
+        sample = batch.to_paste("predict", model, last, checked=last, out=_PREDICTIONS)
     output.give_and_judge(
-        "predict",
+        name,
         {**summary, "sample": sample},
-        partial(
-            words.predicted, checked=came_back, sample=sample, verbose=output.verbose
-        ),
+        partial(show, sample=sample, verbose=output.verbose),
         notes,
         conditions=conditions,
-        findings=findings,
+        findings=_findings(batches) if conditions else [],
+        incomplete=bool(errors),
         written={"predictions": out},
         out=None if out is None else str(out),
-        checked=came_back,
+        **more,
     )
+
+
+def _outs(sources: list[Any], folder: Path | None) -> list[Path | None]:
+    """Return where the predictions of several files are written."""
+    if folder is None:
+        return [None] * len(sources)
+    if not folder.is_dir():
+        raise ValueError(
+            "--out must be a folder that exists, because there are several files, got "
+            f"{str(folder)!r}."
+        )
+    outs: list[Path | None] = [folder / source.name for source in sources]
+    for source in sources:
+        check_apart(outs, source_files(source))
+    return outs
+
+
+def _predict_each(
+    loaded: TableModel,
+    sources: list[Any],
+    outs: list[Path | None],
+    settings: dict[str, Any],
+) -> tuple[list[tuple[str, int, str]], list[dict[str, Any]], list[Exception]]:
+    """Predict several files, each by itself.
+
+    Returns
+    -------
+    read : list of (name, rows, sha256)
+    batches : list of dict
+        From `batch_facts`: only a few numbers of each batch are kept.
+    errors : list of Exception
+        Of files that could not be read, which are noted, too. If none could be, the
+        first is raised.
+    """
+    from cape.report._batch import batch_facts
+
+    read = []
+    batches = []
+    errors: list[Exception] = []
+    with _app.progress(len(sources), "batches") as advance:
+        for source, out in zip(sources, outs, strict=True):
+            try:
+                prediction = files.predict_file(loaded, source, out, **settings)
+            except (ValueError, OSError) as error:
+                errors.append(error)
+                settings["notes"].say("not_read", why=str(error))
+                continue
+            read.append((source.name, prediction.rows, prediction.sha256))
+            batches.append(batch_facts(prediction.examination, source.name))
+            advance("batches", 1)
+    if not read:
+        raise errors[0]
+    return read, batches, errors
+
+
+def _came_back(prediction: Prediction) -> list[dict[str, Any]] | None:
+    """Return what came back of a sheet, by the names of the groups."""
+    if prediction.checked is None:
+        return None
+    entries = []
+    for group, found in prediction.checked.items():
+        name = prediction.examination.names[group]
+        entries.append({"group": name, **found._asdict()})
+    return entries
+
+
+def _findings(batches: list[dict[str, Any]]) -> list[Finding]:
+    """Collect the values that conditions are checked against.
+
+    Parameters
+    ----------
+    batches : list of dict
+        From `batch_facts`, or `batch_summary`.
+
+    Returns
+    -------
+    list of Finding
+        PE of each batch, and the other metrics and the verdict of each group in each
+        batch; a column at fault comes once for all groups of a batch.
+    """
+    # Imported here, since it takes scikit-learn along.
+    from cape.metrics._rates import FEWEST_ROWS
+
+    findings = []
+    for batch in batches:
+        findings.append(Finding("pe", batch["title"], batch["expected_pe"]))
+        for group in batch["groups"]:
+            where = f"{batch['title']}, {group['group']}"
+            if group["rows"] < FEWEST_ROWS:
+                findings.append(Finding("moved", where, None, "too few rows"))
+            elif words.moved_by(group) == "?":
+                findings.append(Finding("moved", where, None, "cannot be told"))
+            elif not group["moved"]:
+                # An estimate is never that of training: a distance that noise explains,
+                # or what else moved, counts as none.
+                findings.append(Finding("moved", where, 0.0))
+            else:
+                distance = abs(group["estimate"] - group["training_prevalence"])
+                findings.append(Finding("moved", where, distance))
+            if group["moved"] and group["rows"] >= FEWEST_ROWS:
+                findings.append(Finding("moved_clearly", where, 1.0))
+            findings.append(Finding("pd", where, group["pd_bound"]))
+            for metric in ("fpr", "fnr", "accuracy", "unexplained"):
+                findings.append(Finding(metric, where, group[metric]))
+            action = group["action"]
+            met = {action["code"]}
+            if action["labels"]:
+                # A group that is not adapted may ask for labels, too.
+                met.add("label")
+            if action["code"] != "use":
+                met.add("not_use")
+            findings += [Finding(code, where, 1.0) for code in met]
+            if group["verdict"] != "fault":
+                reason = group["reason"] or group["verdict_text"]
+                for verdict in _CONDITIONS_MET.get(group["verdict"], ()):
+                    findings.append(Finding(verdict, f"{where}: {reason}", 1.0))
+        for fault in batch["verdict"]["faults"]:
+            where = f"{batch['title']}, {words.fault_line(fault, 'groups')}"
+            for verdict in _CONDITIONS_MET["fault"]:
+                findings.append(Finding(verdict, where, 1.0))
+    return findings
 
 
 @command(
@@ -148,8 +318,8 @@ def evidence(
 ) -> None:
     """Print a SELECT that counts a batch inside its database.
 
-    Its result, which holds counts and no rows, is the input of cape predict --counts
-    and cape monitor --counts. The model must be from cape train --score. Needs the
+    Its result, which holds counts and no rows, is the input of cape predict --counts.
+    The model must be from cape train --score. Needs the
     extra sql.
 
     Parameters
@@ -310,214 +480,3 @@ def sample(
     then = batch.to_paste("predict", model, file, checked=out, out=_PREDICTIONS)
     _app.give_path("rows to label", out)
     _app.give(words.sampled(groups, loaded.columns.label, enough, then))
-
-
-_METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
-_VERDICTS = (
-    "not_use",
-    "do_not_use",
-    "label",
-    "not_adapted",
-    "moved_clearly",
-    "drifted",
-    "too_little_known",
-    "cannot_tell",
-    "fault",
-)
-
-
-@command(
-    epilog="Example: cape monitor model.cape 2024-*.csv --report year.html --fail-if "
-    '"moved>0.2" --fail-if do_not_use',
-)
-def monitor(
-    model: Path,
-    batches: list[Path] | None = None,
-    *,
-    fail_if: list[str] | None = None,
-    level: float = 0.95,
-    rule: str | None = None,
-    costs: options.Costs,
-    drift: str | None = None,
-    counts: bool = False,
-    batch: options.Batch,
-    output: Output,
-) -> None:
-    """Track each group's share of positives over batches without labels.
-
-    Files are read one at a time, in parts. --fail-if takes conditions that need no
-    labels: moved (how far a group's estimated prevalence is from training; 0 if noise
-    explains it; groups of fewer than ten rows are skipped), pd (the bound on PD), pe,
-    fpr, fnr and accuracy (expected values), and unexplained (share of rows whose scores
-    no mixture of the classes explains). It also takes an action (do_not_use, label,
-    not_adapted; label is met wherever rows need labels first, not_use by any of them)
-    or a verdict: moved_clearly, drifted (more than the share changed, or a column is
-    broken), too_little_known, cannot_tell or fault. The exit code is 1 if a condition
-    is met in any batch. If a file cannot be read, cape names it, reads the others, and
-    ends with exit code 2.
-
-    Parameters
-    ----------
-    batches : FILES
-        One file per batch, oldest first, or a pattern in quotes for one batch in
-        several files; a folder stands for its files, in order of name.
-    """
-    # A misspelt condition is found before hours of reading.
-    conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
-    paths: list[Any] = _files(batches or [])
-    if batch.sql is not None or not paths:
-        paths.append(batch.source(None))
-    output.check()
-    for path in paths:
-        if not (isinstance(path, Path) and path.is_dir()):
-            check_apart([output.report], source_files(path))
-    from cape.report._model import file_provenance
-    from cape.report._monitor import monitor_summary
-
-    aim = costs.of_rule(rule)
-    loaded = batch.load(model)
-    notes = Notes()
-    errors: list[Exception] = []
-    with _app.progress(len(paths), "batches") as on_batch:
-        # Only a few numbers of each batch are kept, so that a list of all is small.
-        monitored = list(
-            files.monitor_files(
-                loaded,
-                paths,
-                level=level,
-                dialect=batch.dialect(loaded.dialect),
-                rule=aim,
-                drift=drift,
-                counts=counts,
-                notes=notes,
-                on_batch=on_batch,
-                on_error=errors.append,
-            )
-        )
-    if not monitored:
-        raise errors[0]
-    for error in errors:
-        notes.say("not_read", why=str(error))
-    read = [(one.name, one.rows, one.sha256) for one in monitored]
-    provenance = file_provenance(loaded, read)
-    summary = monitor_summary(monitored, level=level, provenance=provenance)
-    last = None if batch.sql is not None else paths[-1]
-    sample = "" if counts else batch.to_paste("sample", model, last, out=_SHEET)
-    output.give_and_judge(
-        "monitor",
-        {**summary, "sample": sample},
-        partial(words.monitored, sample=sample, verbose=output.verbose),
-        notes,
-        conditions=conditions,
-        findings=_findings(summary),
-        incomplete=bool(errors),
-    )
-
-
-_SHEET = "to_label.csv"
-_PREDICTIONS = "predictions.csv"
-
-
-def _files(paths: list[Path]) -> list[Path]:
-    """Replace each folder by the files and folders in it.
-
-    Parameters
-    ----------
-    paths : list of Path
-
-    Returns
-    -------
-    list of Path
-        In the given order; those of a folder in the order of their names, without
-        hidden ones.
-
-    Raises
-    ------
-    ValueError
-        If a folder has no files.
-    """
-    found: list[Path] = []
-    for path in paths:
-        inside = [path]
-        if path.is_dir():
-            # Hidden files, such as those of file managers, are no batches.
-            inside = [file for file in path.iterdir() if file.name[0] != "."]
-        if not inside:
-            raise ValueError(f"the folder {path} holds no files.")
-        found += sorted(inside)
-    return found
-
-
-# A batch with a column at fault has drifted, and its prevalence cannot be told.
-_CONDITIONS_MET = {
-    "fault": ("fault", "drifted", "cannot_tell"),
-    "drifted": ("drifted",),
-    "ignored": ("drifted",),
-    "cannot_tell": ("cannot_tell", "too_little_known"),
-    "too_little_known": ("too_little_known",),
-}
-
-
-def _findings(summary: dict[str, Any]) -> list[Finding]:
-    """Collect the values that conditions are checked against.
-
-    Parameters
-    ----------
-    summary : dict
-        From `monitor_summary`.
-
-    Returns
-    -------
-    list of Finding
-        PE of each batch, and the other metrics and the verdict of each group in each
-        batch; a column at fault comes once for all groups of a batch.
-    """
-    # Imported here, since they take scikit-learn along.
-    from cape.metrics._rates import FEWEST_ROWS
-    from cape.report._batch import columns_at_fault
-
-    findings = []
-    columns: dict[str, list[Any]] = {}
-    for batch in summary["batches"]:
-        findings.append(Finding("pe", batch["batch"], batch["expected_pe"]))
-    for group in summary["groups"]:
-        for batch in group["batches"]:
-            where = f"{batch['batch']}, {group['group']}"
-            enough = batch["rows"] >= FEWEST_ROWS
-            # An estimate is never that of training: a distance that noise explains,
-            # or what else moved, counts as none.
-            distance = 0.0
-            if batch["moved"]:
-                distance = abs(batch["estimate"] - batch["training_prevalence"])
-            if not enough:
-                findings.append(Finding("moved", where, None, "too few rows"))
-            elif words.moved_by(batch) == "?":
-                findings.append(Finding("moved", where, None, "cannot be told"))
-            else:
-                findings.append(Finding("moved", where, distance))
-            if batch["moved"] and enough:
-                findings.append(Finding("moved_clearly", where, 1.0))
-            findings.append(Finding("pd", where, batch["pd_bound"]))
-            for metric in ("fpr", "fnr", "accuracy", "unexplained"):
-                findings.append(Finding(metric, where, batch[metric]))
-            action = batch["action"]
-            met = {action["code"]}
-            if action["labels"]:
-                # A group that is not adapted may ask for labels, too.
-                met.add("label")
-            if action["code"] != "use":
-                met.add("not_use")
-            findings += [Finding(code, where, 1.0) for code in met]
-            if batch["verdict"] == "fault":
-                pairs = [(group["group"], column) for column in batch["columns"]]
-                columns.setdefault(batch["batch"], []).extend(pairs)
-                continue
-            for verdict in _CONDITIONS_MET.get(batch["verdict"], ()):
-                reason = batch["reason"] or batch["verdict_text"]
-                findings.append(Finding(verdict, f"{where}: {reason}", 1.0))
-    for name, of_groups in columns.items():
-        for fault in columns_at_fault(of_groups, "groups"):
-            where = f"{name}, {words.fault_line(fault, 'groups')}"
-            for verdict in _CONDITIONS_MET["fault"]:
-                findings.append(Finding(verdict, where, 1.0))
-    return findings

@@ -479,7 +479,7 @@ def _check_files(given: Mapping[str, Any]) -> None:
         All options of the command.
     """
     read: list[Path] = []
-    tables: list[Source] = []
+    tables: list[Source] = [*(given.get("paths") or ())]
     for name, value in given.items():
         if not isinstance(value, Path) or name in _WRITTEN:
             continue

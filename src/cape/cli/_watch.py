@@ -47,9 +47,9 @@ def watch(
 
     Every look counts its rows once and asks the same questions about all rows so far.
     The chance that it ever raises a false alarm, over all looks, groups and questions,
-    is about 5%. The exit code is 1 while an alarm is active. Run it on a schedule; use
-    cape monitor to look back over batches. The reference must be labelled rows that the
-    model was not trained on: use cape train --score, or a prefit model.
+    is about 5%. The exit code is 1 while an alarm is active. Run it on a schedule; to
+    look back, use cape predict with several files. The reference must be labelled rows
+    that the model was not trained on: use cape train --score, or a prefit model.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def watch(
     from cape._tracks import Question
     from cape.files._watch import metrics_text, open_watch, read_look
     from cape.report._model import file_provenance
-    from cape.report._monitor import watch_summary
+    from cape.report._over_time import watch_summary
 
     fatal = {Question.parse(text).name for text in fail_if or []}
     loaded = batch.load(model)

@@ -1,6 +1,6 @@
 """Everything there is to say about a batch, each part computed once.
 
-The report, the monitor, notebooks and the command line only show an `Examination`, so
+Reports, notebooks and the command line only show an `Examination`, so
 that a number is computed in one place and has the same value wherever it appears.
 """
 

@@ -1,4 +1,4 @@
-"""From files to files: train on a table, predict, monitor and audit others.
+"""From files to files: train on a table, predict and audit others.
 
 Files are read in parts, so that none has to fit into memory.
 """
@@ -11,7 +11,7 @@ from cape._packages import lazily
 
 if TYPE_CHECKING:
     from cape.files._audit import count_file
-    from cape.files._batch import monitor_files, predict_file, rows_needed_of_file
+    from cape.files._batch import predict_file, rows_needed_of_file
     from cape.files._model import TableModel, load_model, save_model
     from cape.files._sample import sample_file
     from cape.files._train import train_file
@@ -20,7 +20,6 @@ __all__ = [
     "TableModel",
     "count_file",
     "load_model",
-    "monitor_files",
     "predict_file",
     "rows_needed_of_file",
     "sample_file",
@@ -35,7 +34,6 @@ __getattr__ = lazily(
         "TableModel": "cape.files._model",
         "count_file": "cape.files._audit",
         "load_model": "cape.files._model",
-        "monitor_files": "cape.files._batch",
         "predict_file": "cape.files._batch",
         "rows_needed_of_file": "cape.files._batch",
         "sample_file": "cape.files._sample",

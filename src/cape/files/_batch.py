@@ -1,16 +1,16 @@
-"""Batches in files: predict one, monitor many of them, or plan for the next.
+"""Batches in files: predict one, or plan for the next.
 
 A file is predicted in two passes: sum evidence and adapt, then decide part by part. A
-batch that is monitored, or planned with, is only counted.
+batch that nothing is written of, or that is planned with, is only counted.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from cape._adaptation import Adaptation, AdaptationWarning
 from cape._evidence import Evidence
 from cape._groups import Group, Groups, combined_columns, unique_names
 from cape._io import check_apart
-from cape._json_fields import strict_json
 from cape._prediction import Reading, decide, mean_estimate
 from cape._tables import Dialect, Source, TableError, check_outside, source_files
 from cape._tables._write import TableWriter
@@ -36,11 +35,6 @@ from cape.rules._rules import make_rule
 
 if TYPE_CHECKING:
     from cape.files._sample import CheckedGroup
-
-_MOST_COLUMNS = 3
-"""Columns that moved, kept of each group and batch."""
-
-_KEPT_OF_A_COLUMN = ("column", "fault", "effect", "p_adjusted", "what_happened")
 
 
 @dataclass(frozen=True)
@@ -177,7 +171,8 @@ def predict_file(
                 )
         with notes.listening():
             evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
-            return Prediction(_examine(model, evidence, notes, **settings), sha256)
+            examination = _examine(model, evidence, notes, path, **settings)
+            return Prediction(examination, sha256)
     if checked is not None and not own_labels:
         from cape.files._sample import SheetLabels
 
@@ -215,7 +210,7 @@ def predict_file(
                 evidence.without_labels(), kept, scan.sha256, notes
             )
         settings["labels_decide"] = sheet is not None or own_labels
-        examination = _examine(model, evidence, notes, **settings)
+        examination = _examine(model, evidence, notes, path, **settings)
         if writer is None and not has_labels:
             return Prediction(examination, scan.sha256, came_back)
         adaptation = examination.adaptation
@@ -337,165 +332,6 @@ def _count_labelled(
             totals[group] = confusion
 
 
-@dataclass(frozen=True)
-class MonitoredBatch:
-    """What is kept of one batch.
-
-    Parameters
-    ----------
-    name : str
-        Name of its file.
-    rows : int
-    sha256 : str
-        Hash of the bytes that were read.
-    groups : list of dict
-        For each group: what to do (a `GroupAction`), training prevalence, estimate with
-        its interval, bound on PD, whether the prevalence moved, the verdict on a prior
-        shift (the ``word`` and ``text`` of a `GroupVerdict`), up to three columns that
-        moved, the worst first, and expected rates.
-    pe : float or None
-        Expected PE of the worst pair; None if no pair is defined.
-    """
-
-    name: str
-    rows: int
-    sha256: str
-    groups: list[dict[str, Any]]
-    pe: float | None
-
-
-def monitor_files(
-    model: TableModel,
-    paths: Iterable[Source],
-    *,
-    level: float = 0.95,
-    rows: int | None = None,
-    dialect: Dialect | None = None,
-    rule: Any = None,
-    drift: str | None = None,
-    counts: bool = False,
-    notes: Notes | None = None,
-    on_batch: _scan.OnRows | None = None,
-    on_error: Callable[[Exception], None] | None = None,
-) -> Iterator[MonitoredBatch]:
-    """Read batches one at a time, in parts, and yield a summary of each.
-
-    Parameters
-    ----------
-    model : TableModel
-    paths : iterable of str, Path or Query
-        One file for each batch, in order of time.
-    level : float, default=0.95
-        Confidence level of the intervals.
-    rows : int, default=None
-        Rows of a part. None chooses fewer rows for wider tables.
-    dialect : Dialect, default=None
-        How a CSV is written; None is as that of training.
-    rule : str or Rule, default=None
-        What to aim at, as in `CapeClassifier.adapt`; None is the choice of the model.
-    drift : {"cautious", "ignore"}, default=None
-        What to do where more than the prevalence changed; None is the choice of the
-        model.
-    counts : bool, default=False
-        Whether the files are results of a statement of `cape.sql.query`.
-    notes : Notes, default=None
-        Collects remarks.
-    on_batch : callable, default=None
-        Called when a batch is done.
-    on_error : callable, default=None
-        Called with the error of a file that cannot be read; the file is then skipped.
-        None raises the error.
-
-    Yields
-    ------
-    MonitoredBatch
-
-    Examples
-    --------
-    >>> from cape.files import monitor_files, train_file
-    >>> train.frame.to_csv(folder / "train.csv", index=False)
-    >>> model = train_file(
-    ...     folder / "train.csv", None, label="y", group=["z"], learner="logistic"
-    ... )
-    >>> [batch.rows for batch in monitor_files(model, [folder / "train.csv"])]
-    [2000]
-    """
-    notes = Notes() if notes is None else notes
-    rule = _check_aim(rule, drift)
-    settings = {"level": level, "rule": rule, "drift": drift}
-    for path in paths:
-        with notes.listening():
-            try:
-                if counts:
-                    evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
-                else:
-                    scan = _scan.Scan(path, dialect or model.dialect, notes)
-                    evidence, _ = scan.batch(model, rows=rows)
-                    sha256 = scan.sha256
-                    _note_training_file(model, scan, notes)
-            except (ValueError, OSError) as error:
-                if on_error is None:
-                    raise
-                on_error(error)
-                continue
-            name = Path(str(path)).name
-            examination = _examine(
-                model, evidence.without_labels(), notes, name, **settings
-            )
-            yield summarise(name, sha256, examination)
-        if on_batch is not None:
-            on_batch("batches", 1)
-
-
-def summarise(name: str, sha256: str, examination: Examination) -> MonitoredBatch:
-    """Keep the numbers of a batch that a monitor shows."""
-    groups = []
-    for group, group_name in examination.names.items():
-        groups.append({"group": group_name, **_summarise_group(group, examination)})
-    worst = examination.expected.worst_pair()
-    pe = (
-        None
-        if worst is None
-        else strict_json(examination.expected.between[worst].value)
-    )
-    return MonitoredBatch(name, examination.rows, sha256, groups, pe)
-
-
-def _summarise_group(group: Group, examination: Examination) -> dict[str, Any]:
-    adapted = examination.adaptation.groups[group]
-    moved = examination.moved.groups[group]
-    expected = examination.expected.groups[group]
-    verdict = examination.verdict(group)
-    columns = examination.columns.moved(group)
-    return {
-        "action": asdict(examination.action.groups[group]),
-        "rows": adapted.rows,
-        "training_prevalence": adapted.training_prevalence,
-        "estimate": adapted.estimate.value,
-        "low": adapted.estimate.low,
-        "high": adapted.estimate.high,
-        "made_for": strict_json(adapted.made_for),
-        "predicted_prevalence": adapted.predicted_prevalence,
-        "pd_bound": adapted.pd_bound,
-        "moved": moved.moved,
-        # The interval beside it is that of the group by itself, too.
-        "p_moved": moved.p_value,
-        "p_moved_adjusted": moved.p_adjusted,
-        "verdict": verdict.word,
-        "verdict_text": verdict.text,
-        "clear": verdict.clear,
-        "columns": [
-            {name: getattr(finding, name) for name in _KEPT_OF_A_COLUMN}
-            for finding in columns[:_MOST_COLUMNS]
-        ],
-        "columns_moved": len(columns),
-        "unexplained": examination.prior_shift.groups[group].effect,
-        "fpr": strict_json(expected.fpr.value),
-        "fnr": strict_json(expected.fnr.value),
-        "accuracy": strict_json(expected.accuracy.value),
-    }
-
-
 def rows_needed_of_file(
     model: TableModel,
     path: Source | None,
@@ -560,7 +396,7 @@ def rows_needed_of_file(
             scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
             evidence, _ = scan.batch(model)
         groups = list(evidence.groups)
-        examination = _examine(model, evidence, Notes(), level=level)
+        examination = _examine(model, evidence, Notes(), path, level=level)
         planned = examination.rows_needed(width, prevalence=prevalence)
         for_width = examination.labels_needed(width)
         labels = dict(zip(groups, for_width.to_dict("records"), strict=True))
@@ -593,15 +429,13 @@ def _check_aim(rule: Any, drift: str | None) -> Any:
 
 
 def _examine(
-    model: TableModel, evidence: Evidence, notes: Notes, file: str = "", **settings: Any
+    model: TableModel, evidence: Evidence, notes: Notes, path: Source, **settings: Any
 ) -> Examination:
-    """Examine a batch, and note what the rule says of it.
-
-    The notes name the file, where there are several.
-    """
+    """Examine a batch, and note what the rule says of it."""
+    file = Path(str(path)).name
     if not evidence.groups:
         # Counts of an empty table, or only rows that are dropped.
-        raise ValueError(f"{file or 'the table'} has no rows to adapt to.")
+        raise ValueError(f"{file} has no rows to adapt to.")
     with warnings.catch_warnings():
         # What the adaptation would warn of is in the examination, in more detail.
         warnings.simplefilter("ignore", AdaptationWarning)

@@ -36,6 +36,11 @@ _TOLERATED = 0.1
 """Distance of labels and estimate that a refuted estimate may have without an alarm.
 Labels of a million rows refute estimates that are good for every purpose."""
 
+_MOST_WORST = 3
+"""Columns that moved, told of each group."""
+
+_OF_A_COLUMN = ("column", "fault", "effect", "p_adjusted", "what_happened")
+
 _VERDICTS = (
     "fault",
     "drifted",
@@ -103,16 +108,12 @@ def batch_summary(
     columns = examination.columns.to_dict()
     summary = {
         "kind": "batch",
-        "title": title,
-        "rows": examination.rows,
+        **batch_facts(examination, title, rates=for_page),
         "level": examination.level,
         "positive": _positive_label(examination),
         "drift": examination.adaptation.drift,
         "rule": rule,
-        "action": examination.action.to_dict(),
-        "verdict": batch_verdict(examination),
         "labels": _labels(examination),
-        "groups": _group_entries(examination),
         "shift_test": examination.prior_shift.to_dict(),
         "columns": {**columns, "moved": _moved_columns(columns)},
         "aims": _aims(rule, examination),
@@ -125,6 +126,46 @@ def batch_summary(
         summary["criteria"] = examination.criteria.to_dict()["criteria"]
         summary["histograms"] = _histograms(examination)
     return summary
+
+
+def batch_facts(examination: Examination, title: str, *, rates: bool = True) -> Summary:
+    """Return what conditions are checked against, and what is kept of many batches.
+
+    Parameters
+    ----------
+    examination : Examination
+    title : str
+        Name of the batch.
+    rates : bool, default=True
+        Whether to tell the rates to expect, too, and the PE of the worst pair.
+
+    Returns
+    -------
+    dict
+        ``title``, ``rows``, ``action``, ``verdict``, ``groups``, and ``expected_pe``,
+        which is None if no pair is defined.
+    """
+    action = examination.action.to_dict()
+    groups = _group_entries(examination)
+    for entry, of_group in zip(groups, action["groups"], strict=True):
+        entry["action"] = of_group
+    facts = {
+        "title": title,
+        "rows": examination.rows,
+        "action": action,
+        "verdict": batch_verdict(examination),
+        "groups": groups,
+    }
+    if rates:
+        expected = examination.expected
+        for entry, group in zip(groups, examination.names, strict=True):
+            for rate in ("fpr", "fnr", "accuracy"):
+                value = getattr(expected.groups[group], rate).value
+                entry[rate] = strict_json(value)
+        worst = expected.worst_pair()
+        pe = None if worst is None else strict_json(expected.between[worst].value)
+        facts["expected_pe"] = pe
+    return facts
 
 
 def _positive_label(examination: Examination) -> str:
@@ -150,19 +191,33 @@ def _group_entries(examination: Examination) -> list[Summary]:
     for group, adapted in examination.adaptation.groups.items():
         moved = examination.moved.groups[group]
         verdict = examination.verdict(group)
-        entries.append(
-            {
-                "group": examination.names[group],
-                **strict_json(adapted.flat()),
-                # With the reason, which the adaptation alone does not know.
-                "verdict": verdict.word,
-                "verdict_text": verdict.text,
-                "moved": moved.moved,
-                # The interval beside it is that of the group by itself, too.
-                "p_moved": moved.p_value,
-                "p_moved_adjusted": moved.p_adjusted,
-            }
-        )
+        columns = examination.columns.moved(group)
+        reason = ""
+        if verdict.word in ("cannot_tell", "too_little_known"):
+            # A column that moved is not why scores say too little.
+            reason = verdict.text
+        elif columns:
+            reason = words.worst_column(columns[0], len(columns))
+        entry = {
+            "group": examination.names[group],
+            **adapted.flat(),
+            # With the reason, which the adaptation alone does not know.
+            "verdict": verdict.word,
+            "verdict_text": verdict.text,
+            "reason": reason,
+            "moved": moved.moved,
+            # The interval beside it is that of the group by itself, too.
+            "p_moved": moved.p_value,
+            "p_moved_adjusted": moved.p_adjusted,
+            "clear": verdict.clear,
+            "columns": [
+                {name: getattr(column, name) for name in _OF_A_COLUMN}
+                for column in columns[:_MOST_WORST]
+            ],
+            "columns_moved": len(columns),
+            "unexplained": examination.prior_shift.groups[group].effect,
+        }
+        entries.append(strict_json(entry))
     return entries
 
 
@@ -241,11 +296,12 @@ def _columns_of_groups(columns: Summary) -> list[tuple[str, Summary]]:
 
 def _moved_columns(columns: Summary) -> list[Summary]:
     """List the columns that moved in any group: at fault first, then by effect."""
-    keys = ("column", "fault", "effect", "p_adjusted", "what_happened")
     entries: list[Summary] = []
     for name, column in _columns_of_groups(columns):
         if column["moved"]:
-            entries.append({"group": name, **{key: column[key] for key in keys}})
+            entries.append(
+                {"group": name, **{key: column[key] for key in _OF_A_COLUMN}}
+            )
     entries.sort(key=lambda entry: (not entry["fault"], -entry["effect"]))
     return entries
 

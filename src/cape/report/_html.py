@@ -26,7 +26,7 @@ from cape._wording._page import Summary
 from cape.examination import Examination
 from cape.examination._action import CODES
 from cape.report._batch import WIDTHS, batch_pictures, batch_summary
-from cape.report._monitor import monitor_pictures, watch_context
+from cape.report._over_time import batches_pictures, watch_context
 from cape.rules._rules import bounds_of
 
 _MOST_ROWS = 8
@@ -134,10 +134,8 @@ def _batch_context(summary: Summary) -> Summary:
     names = [group["group"] for group in summary["groups"]]
     group_head, short = _numbers.short_names(names, columns)
     for place, group in enumerate(summary["groups"]):
-        action = summary["action"]["groups"][place]
         check = None if labels is None else labels["groups"][place]
-        name = short[group["group"]]
-        rows.append({**group, "name": name, "action": action, "check": check})
+        rows.append({**group, "name": short[group["group"]], "check": check})
         shares += [group["high"], group["training_prevalence"]]
     if len(rows) > _MOST_ROWS:
         rows.sort(key=_gravity)
@@ -153,10 +151,10 @@ def _batch_context(summary: Summary) -> Summary:
     return context
 
 
-def _monitor_context(summary: Summary) -> Summary:
+def _batches_context(summary: Summary) -> Summary:
     """Return the rows of the first screen and the pictures."""
     rows = sorted(summary["batches"], key=_gravity)
-    return {"rows": rows, "pictures": monitor_pictures(summary)}
+    return {"rows": rows, "pictures": batches_pictures(summary)}
 
 
 def _audit_context(summary: Summary) -> Summary:
@@ -198,7 +196,7 @@ def _impact_context(summary: Summary) -> Summary:
 
 _CONTEXTS: dict[str, Callable[[Summary], Summary]] = {
     "batch": _batch_context,
-    "monitor": _monitor_context,
+    "batches": _batches_context,
     "audit": _audit_context,
     "ll144": _impact_context,
     "watch": watch_context,

@@ -3,7 +3,6 @@
 import html
 import re
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -11,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape.report import to_html
-from cape.report._monitor import (
+from cape.report._over_time import (
     batch_labels,
+    batches_summary,
     draw_over_time,
     frame_over_time,
-    monitor_summary,
     with_gaps,
 )
 
@@ -70,25 +69,20 @@ def test_no_month_is_lost_and_months_have_no_gap(months):
 # Verdicts
 
 
-def monitored(*batches):
-    """Batches, given for each group whether it moved and its verdict."""
-    records = []
+def predicted(*batches):
+    """Facts of batches, given for each group whether it moved and its verdict."""
+    gravity = ["fault", "drifted", "cannot_tell", "consistent"]
+    facts = []
     for place, groups in enumerate(batches, 1):
         entries = []
         for group, (moved, verdict) in groups.items():
-            entry = {
-                "group": group,
-                "training_prevalence": 0.5,
-                "moved": moved,
-                "columns": [],
-            }
-            entry |= {"verdict": verdict, "verdict_text": verdict}
-            action = {"code": "use", "reason": "consistent", "labels": 0}
-            entry["action"] = {**action, "columns": []}
-            entries.append(entry)
-        name = f"b{place}.csv"
-        records.append(SimpleNamespace(name=name, rows=10, groups=entries, pe=None))
-    return records
+            entry = {"group": group, "training_prevalence": 0.5, "moved": moved}
+            entries.append({**entry, "verdict": verdict})
+        word = min((entry["verdict"] for entry in entries), key=gravity.index)
+        about = {"title": f"b{place}.csv", "rows": 10, "expected_pe": None}
+        about |= {"action": {}, "verdict": {"word": word, "faults": []}}
+        facts.append({**about, "groups": entries})
+    return facts
 
 
 STILL, MOVED, BROKEN, FEW, FAULT = (
@@ -111,19 +105,20 @@ STILL, MOVED, BROKEN, FEW, FAULT = (
     ],
 )
 def test_the_verdict_over_many_batches(batches, word, drifted):
-    found = monitor_summary(monitored(*batches), level=0.95, provenance={})
+    provenance = {"columns": {"label": "y", "labels": [0, 1]}}
+    found = batches_summary(predicted(*batches), level=0.95, provenance=provenance)
     assert found["verdict"]["word"] == word
     assert found["drifted"] == drifted
 
 
 def test_a_page_names_the_fault_and_marks_its_batch(
-    people_folder, people_model, tmp_path, monitor_of_files
+    people_folder, people_model, tmp_path, batches_of_files
 ):
     frame = pd.read_csv(people_folder / "new.csv")
     odd = frame.assign(age=frame["age"].where(frame["race"] == "green", 33.0))
     odd.to_csv(tmp_path / "odd.csv", index=False)
     paths = [tmp_path / "odd.csv", people_folder / "train.csv"]
-    summary = monitor_of_files(people_model, paths, level=0.8)
+    summary = batches_of_files(people_model, paths, level=0.8)
     page = to_html(summary)
     (fault,) = summary["verdict"]["faults"]
     assert fault["column"] == "age" and fault["batches"] == ["odd.csv"]
@@ -141,12 +136,12 @@ def test_a_page_names_the_fault_and_marks_its_batch(
     assert "80% interval" in page
 
 
-def test_a_monitored_batch_has_the_numbers_of_a_batch_alone(summaries, pages):
-    found, alone = summaries["monitor"], summaries["batch"]
+def test_a_batch_among_many_has_the_numbers_of_a_batch_alone(summaries, pages):
+    found, alone = summaries["batches"], summaries["batch"]
     assert found["title"] == "train.csv to new.csv" and found["rows"] == 1600
     shared = ("rows", "estimate", "low", "high", "predicted_prevalence", "pd_bound")
     rows = re.findall(
-        r'<tr>\s*<th scope="row">new.csv</th>(.*?)</tr>', pages["monitor"], re.DOTALL
+        r'<tr>\s*<th scope="row">new.csv</th>(.*?)</tr>', pages["batches"], re.DOTALL
     )
     # The first row is that of the first screen.
     rows = rows[1:]

@@ -1,4 +1,4 @@
-"""``cape monitor``: batches in the order given, with the numbers of Python."""
+"""``cape predict`` of several files: each a batch, with the numbers of Python."""
 
 import json
 import math
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.files import monitor_files
+from cape.files import predict_file
 
 OF_GROUP = {
     "pd": "pd_bound",
@@ -21,7 +21,7 @@ OF_GROUP = {
 
 @pytest.fixture
 def months(tmp_path, people_folder):
-    """Three batches, without labels, in a folder with a hidden file."""
+    """Three batches, without labels."""
     new = pd.read_csv(people_folder / "new.csv").drop(columns="y")
     folder = tmp_path / "months"
     folder.mkdir()
@@ -36,24 +36,38 @@ def model(people_folder):
     return people_folder / "m.cape"
 
 
-def test_json_holds_the_batches_in_the_order_given(cape, model, months, people_model):
+@pytest.fixture
+def facts_of(people_model, summaries_of):
+    """Give what is kept of each of some files that are predicted one by one."""
+
+    def predict(paths, **settings):
+        facts = []
+        for path in paths:
+            examination = predict_file(people_model, path, **settings).examination
+            facts.append(summaries_of.facts(examination, path.name))
+        return facts
+
+    return predict
+
+
+def test_json_holds_the_batches_in_the_order_given(cape, model, months, facts_of):
     paths = [months / "mar.csv", months / "jan.csv"]
-    code, out, err = cape("monitor", model, *paths, "--level", 0.8, "--json")
+    code, out, err = cape("predict", model, *paths, "--level", 0.8, "--json")
     content = json.loads(out)
     assert code == 0
     assert err == ""
     assert content["level"] == 0.8
     assert content["rows"] == 400
-    batches = list(monitor_files(people_model, paths, level=0.8))
-    files = content["made"]["files"]
-    for shown, file, batch in zip(content["batches"], files, batches, strict=True):
-        assert shown["batch"] == batch.name
-        assert shown["rows"] == batch.rows
-        assert shown["expected_pe"] == batch.pe
-        assert file["sha256"] == batch.sha256
+    batches = facts_of(paths, level=0.8)
+    files = [file["file"] for file in content["made"]["files"]]
+    assert files == ["mar.csv", "jan.csv"]
+    for shown, batch in zip(content["batches"], batches, strict=True):
+        assert shown["batch"] == batch["title"]
+        assert shown["rows"] == batch["rows"]
+        assert shown["expected_pe"] == batch["expected_pe"]
     for entry in content["groups"]:
         for shown, batch in zip(entry["batches"], batches, strict=True):
-            (group,) = [g for g in batch.groups if g["group"] == entry["group"]]
+            (group,) = [g for g in batch["groups"] if g["group"] == entry["group"]]
             for name in set(shown) & set(group):
                 assert shown[name] == group[name], name
 
@@ -74,21 +88,19 @@ def row_of(name, group):
     ]
 
 
-def test_a_folder_stands_for_its_files_by_name_and_the_tables_show_their_numbers(
-    cape, model, months, people_model, read_rows
-):
-    code, out, err = cape("monitor", model, months, "--verbose")
+def test_the_tables_show_the_numbers(cape, model, months, facts_of, read_rows):
     names = ["feb.csv", "jan.csv", "mar.csv"]
     paths = [months / name for name in names]
-    batches = list(monitor_files(people_model, paths))
+    code, out, err = cape("predict", model, *paths, "--verbose")
+    batches = facts_of(paths)
     expected = []
     for place in range(2):
         for batch in batches:
-            expected.append(row_of(batch.name, batch.groups[place]))
+            expected.append(row_of(batch["title"], batch["groups"][place]))
     assert code == 0
     assert err == ""
     assert read_rows(out, *names) == expected
-    for group in batches[0].groups:
+    for group in batches[0]["groups"]:
         assert (
             f"{group['group']}: {group['training_prevalence']:.3f} in training" in out
         )
@@ -98,9 +110,9 @@ def values_of(batches):
     """What conditions are checked against: for each metric, where and how much."""
     values = {metric: {} for metric in ("moved", "pe", *OF_GROUP)}
     for batch in batches:
-        values["pe"][batch.name] = batch.pe
-        for group in batch.groups:
-            where = f"{batch.name}, {group['group']}"
+        values["pe"][batch["title"]] = batch["expected_pe"]
+        for group in batch["groups"]:
+            where = f"{batch['title']}, {group['group']}"
             moved = abs(group["estimate"] - group["training_prevalence"])
             values["moved"][where] = moved if group["moved"] else 0.0
             for metric, key in OF_GROUP.items():
@@ -108,17 +120,20 @@ def values_of(batches):
     return values
 
 
-def test_fail_if_finds_just_what_is_beyond_the_limit(cape, model, months, people_model):
-    paths = [months / "jan.csv", months / "feb.csv"]
+@pytest.mark.parametrize("names", [["jan.csv"], ["jan.csv", "feb.csv"]])
+def test_fail_if_finds_just_what_is_beyond_the_limit(
+    cape, model, months, facts_of, names
+):
+    paths = [months / name for name in names]
     options = []
     expected = {}
-    for metric, values in values_of(monitor_files(people_model, paths)).items():
+    for metric, values in values_of(facts_of(paths)).items():
         limit = math.floor(statistics.median_high(values.values()) * 1e4) / 1e4
         beyond = {where: value for where, value in values.items() if value >= limit}
         expected[f"{metric}>={limit:g}"] = beyond
         options += ["--fail-if", f"{metric}>={limit:.4f}"]
         options += ["--fail-if", f"{metric}>{max(values.values()) + 1e-3:.4f}"]
-    code, out, _ = cape("monitor", model, *paths, "--json", *options)
+    code, out, _ = cape("predict", model, *paths, "--json", *options)
     assert code == 1
     found = {}
     for breach in json.loads(out)["breaches"]:
@@ -131,7 +146,7 @@ def test_a_report_is_written_though_a_condition_is_met(
     cape, refused, model, months, tmp_path
 ):
     report = tmp_path / "r.json"
-    base = ("monitor", model, months, "--report", report)
+    base = ("predict", model, *sorted(months.glob("*.csv")), "--report", report)
     code, out, _ = cape(*base, "--fail-if", "moved>=0")
     assert code == 1
     assert out.count("fail-if moved>=0 is met: ") == 6
@@ -149,7 +164,7 @@ def test_a_report_is_written_though_a_condition_is_met(
     assert written["breaches"] == written["left_out"] == []
     for entry, shown in zip(written["batches"], printed["batches"], strict=True):
         assert shown["expected_pe"] == entry["expected_pe"]
-    code, out, _ = cape("monitor", model, months, "--report", tmp_path / "r.html")
+    code, out, _ = cape(*base[:-1], tmp_path / "r.html")
     assert code == 0
     assert "<html" in (tmp_path / "r.html").read_text()
     assert f"report: {tmp_path}" in out.replace("\n", "")
@@ -158,21 +173,40 @@ def test_a_report_is_written_though_a_condition_is_met(
 def test_one_bad_batch_is_named_and_no_report_is_left(refused, model, months, tmp_path):
     report = ("--report", tmp_path / "r.html")
     bad = months / "zzz.csv"
-    (tmp_path / "empty").mkdir()
     month = months / "jan.csv"
 
     def refuse(*paths, says):
-        refused("monitor", model, *paths, *report, says=says)
+        refused("predict", model, *paths, *report, says=says)
 
     refuse(month, months / "nix.csv", says="there is no file")
     pd.read_csv(month).drop(columns="race").to_csv(bad, index=False)
     refuse(bad, says=["zzz.csv has no column 'race'", "'age', 'degree', 'free'"])
-    refuse(tmp_path / "empty", says=["the folder", "empty holds no files"])
     refuse(month, "--level", 1, says="--level must be in (0, 1), got 1.0")
     refuse(month, "--drift", "brave", says="--drift must be 'cautious' or 'ignore'")
     refuse(month, "--rule", "fair", says="--rule must be")
     says = ["got 'pd>'", "moved, pd, pe, fpr, fnr, accuracy"]
     refuse(month, "--fail-if", "pd>", says=says)
+    both = (month, months / "feb.csv")
+    refuse(*both, "--out", tmp_path / "p.csv", says=["--out must be a folder", "p.csv"])
+    refuse(*both, "--checked", month, says=["--checked", "single FILE"])
+    refuse(*both, "--out", months, says="jan.csv, which is being read")
+    refuse(month, month, "--out", tmp_path, says="would be written twice")
+
+
+def test_each_file_is_written_as_if_it_were_alone(cape, model, months, tmp_path):
+    for folder in ("alone", "together"):
+        (tmp_path / folder).mkdir()
+    names = ("jan.csv", "feb.csv")
+    paths = [months / name for name in names]
+    for path in paths:
+        cape("predict", model, path, "--out", tmp_path / "alone" / path.name)
+    together = tmp_path / "together"
+    code, out, err = cape("predict", model, *paths, "--out", together)
+    assert (code, err) == (0, "")
+    assert f"predictions: {together}" in out.replace("\n", "")
+    for name in names:
+        alone = (tmp_path / "alone" / name).read_bytes()
+        assert (together / name).read_bytes() == alone
 
 
 def test_a_file_that_cannot_be_read_is_named_and_the_others_are_there(
@@ -186,13 +220,13 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_there(
     page = tmp_path / "r.html"
     # Code 2 is told from that of a condition that is met.
     condition = ("--fail-if", "moved>=0")
-    code, out, err = cape("monitor", model, *files, "--report", page, *condition)
+    code, out, err = cape("predict", model, *files, "--report", page, *condition)
     assert code == 2
     assert "jan.csv" in out and "feb.csv" in out
     for name in ("bad.csv has no column 'race'", "infinite.csv, column 'age', line 2"):
         assert name in " ".join(err.split())
         assert name.split()[0] in page.read_text()
-    code, out, _ = cape("monitor", model, *files, "--json")
+    code, out, _ = cape("predict", model, *files, "--json")
     assert code == 2
     assert sum("bad.csv" in note for note in json.loads(out)["notes"]) == 1
 
@@ -206,8 +240,8 @@ def broken(months):
     return path
 
 
-def test_a_fault_is_named_before_any_number_and_in_its_row(cape, model, months, broken):
-    code, out, err = cape("monitor", model, months / "jan.csv", broken)
+def test_a_fault_is_named_before_any_number(cape, model, months, broken):
+    code, out, err = cape("predict", model, months / "jan.csv", broken)
     assert code == 0
     assert err == ""
     first, second = out.splitlines()[:2]
@@ -216,14 +250,15 @@ def test_a_fault_is_named_before_any_number_and_in_its_row(cape, model, months, 
 
 
 def test_a_group_has_one_line_with_its_last_batch_and_its_action(
-    cape, model, months, people_model, read_rows
+    cape, model, months, facts_of, read_rows
 ):
-    _, out, _ = cape("monitor", model, months)
-    batches = list(monitor_files(people_model, sorted(months.glob("*.csv"))))
+    paths = sorted(months.glob("*.csv"))
+    _, out, _ = cape("predict", model, *paths)
+    batches = facts_of(paths)
     rows = read_rows(out, "blue", "green")
-    for cells, group in zip(rows, batches[-1].groups, strict=True):
+    for cells, group in zip(rows, batches[-1]["groups"], strict=True):
         moved = sum(
-            g["moved"] for b in batches for g in b.groups if g["group"] == cells[0]
+            g["moved"] for b in batches for g in b["groups"] if g["group"] == cells[0]
         )
         shown = [group["training_prevalence"], group["estimate"]]
         assert cells[1:3] == [f"{share:.3f}" for share in shown]
@@ -235,8 +270,8 @@ def test_a_group_has_one_line_with_its_last_batch_and_its_action(
 @pytest.mark.parametrize("verdict", ["fault", "drifted", "cannot_tell"])
 def test_fail_if_takes_a_verdict(cape, model, months, broken, verdict):
     condition = ("--fail-if", verdict)
-    assert cape("monitor", model, months / "jan.csv", *condition)[0] == 0
-    code, out, _ = cape("monitor", model, broken, *condition)
+    assert cape("predict", model, months / "jan.csv", *condition)[0] == 0
+    code, out, _ = cape("predict", model, broken, *condition)
     assert code == 1
     # Once, whatever the number of groups.
     (line,) = [line for line in out.splitlines() if line.startswith("fail-if ")]
@@ -247,11 +282,11 @@ def test_fail_if_takes_a_verdict(cape, model, months, broken, verdict):
 def test_fail_if_label_is_met_wherever_labels_are_asked_for(
     cape, model, months, people_folder
 ):
-    later = pd.read_csv(people_folder / "new.csv")
+    later = pd.read_csv(people_folder / "new.csv").drop(columns="y")
     later.assign(age=later["age"] + 20).to_csv(months / "apr.csv", index=False)
     later[:1].to_csv(months / "one.csv", index=False)
     conditions = ("--fail-if", "label", "--fail-if", "not_use", "--json")
-    code, out, _ = cape("monitor", model, months, *conditions)
+    code, out, _ = cape("predict", model, *months.glob("*.csv"), *conditions)
     content = json.loads(out)
     asked = {"label": set(), "not_use": set()}
     codes = set()
@@ -270,29 +305,10 @@ def test_fail_if_label_is_met_wherever_labels_are_asked_for(
     assert code == 1 and met == asked
 
 
-def test_drift_can_be_ignored_and_is_still_named(cape, model, broken):
-    _, out, _ = cape("monitor", model, broken, "--json", "--drift", "ignore")
-    content = json.loads(out)
-    assert content["verdict"]["word"] == "fault"
-    for group in content["groups"]:
-        (batch,) = group["batches"]
-        assert batch["high"] - batch["low"] < 1
-        assert batch["columns"][0]["column"] == "age"
-
-
-def test_every_batch_has_the_rule(cape, model, months):
-    month = months / "jan.csv"
-    _, out, _ = cape("monitor", model, month, "--json", "--rule", "demographic_parity")
-    shares = []
-    for group in json.loads(out)["groups"]:
-        shares.append(group["batches"][0]["predicted_prevalence"])
-    assert max(shares) - min(shares) < 0.05
-
-
 def test_groups_of_few_rows_are_left_out(cape, model, months):
     few = months / "few.csv"
     pd.read_csv(months / "jan.csv").groupby("race").head(9).to_csv(few, index=False)
-    code, out, _ = cape("monitor", model, few, "--json", "--fail-if", "moved>=0")
+    code, out, _ = cape("predict", model, few, "--json", "--fail-if", "moved>=0")
     content = json.loads(out)
     assert code == 0
     assert content["breaches"] == []
@@ -302,7 +318,8 @@ def test_groups_of_few_rows_are_left_out(cape, model, months):
 def test_failed_conditions_are_on_the_page(cape, model, months, tmp_path):
     report = tmp_path / "page.html"
     conditions = ("--fail-if", "moved_clearly", "--fail-if", "pd>0.0001")
-    code, out, _ = cape("monitor", model, months, "--report", report, *conditions)
+    files = sorted(months.glob("*.csv"))
+    code, out, _ = cape("predict", model, *files, "--report", report, *conditions)
     page = report.read_text()
     met = [line for line in out.splitlines() if line.startswith("fail-if")]
     assert code == 1
@@ -326,9 +343,9 @@ def test_weak_scores_are_the_reason_and_not_a_column_that_moved(cape, tmp_path):
     assert "97 random rows" in notes
     conditions = ("--fail-if", "cannot_tell", "--fail-if", "moved>0.1", "--json")
     model = tmp_path / "m.cape"
-    code, out, _ = cape("monitor", model, tmp_path / "new.csv", *conditions)
+    code, out, _ = cape("predict", model, tmp_path / "new.csv", *conditions)
     content = json.loads(out)
-    (entry,) = content["groups"][0]["batches"]
+    (entry,) = content["groups"]
     assert code == 1 and not entry["moved"]
     (breach,) = content["breaches"]
     assert entry["verdict"] in ("cannot_tell", "too_little_known")
@@ -340,7 +357,7 @@ def test_terminal_and_page_draw_rows_of_the_same_file(cape, model, months, tmp_p
     for name in ("few.csv", "last.csv"):
         pd.read_csv(months / "jan.csv").head(40).to_csv(tmp_path / name, index=False)
     files = (tmp_path / "few.csv", tmp_path / "last.csv")
-    _, out, _ = cape("monitor", model, *files, "--report", tmp_path / "page.html")
+    _, out, _ = cape("predict", model, *files, "--report", tmp_path / "page.html")
     (command,) = [line for line in out.splitlines() if line.startswith("  cape sample")]
     assert str(tmp_path / "last.csv") in command
     page = (tmp_path / "page.html").read_text()

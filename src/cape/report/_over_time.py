@@ -13,14 +13,13 @@ from cape import _plot
 from cape._json_fields import strict_json
 from cape._plot import ALARM, NOW, THEN, import_altair, share_domain
 from cape._wording import _watch
-from cape._wording._page import PICTURES, Summary, positive_label, worst_column
+from cape._wording._page import PICTURES, Summary, positive_label
 from cape.examination._action import CODES
 from cape.report._batch import columns_at_fault, picture, worst_word
 from cape.report._model import stamped
 
 if TYPE_CHECKING:
     from cape._watch import Watch
-    from cape.files import MonitoredBatch
 
 _DRIFTED = ["fault", "drifted", "ignored"]
 _MOST_TICKS = 6
@@ -37,18 +36,15 @@ _MOST_DRAWN = 2
 """Groups in the picture: as many as fit beside the table."""
 
 
-def monitor_summary(
-    batches: Sequence[MonitoredBatch],
-    *,
-    level: float,
-    provenance: Mapping[str, Any],
+def batches_summary(
+    batches: Sequence[Summary], *, level: float, provenance: Mapping[str, Any]
 ) -> Summary:
     """Summarise the prevalences of all groups over time.
 
     Parameters
     ----------
-    batches : sequence of MonitoredBatch
-        What was found in each batch, in order of time.
+    batches : sequence of dict
+        From `batch_facts`, in order of time.
     level : float in (0, 1)
         Confidence level of the intervals.
     provenance : mapping
@@ -57,49 +53,33 @@ def monitor_summary(
     Returns
     -------
     dict
-        All numbers and sentences of the monitor page, as JSON can hold them.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> group = {"group": "a", "training_prevalence": 0.5, "moved": True}
-    >>> group |= {"verdict": "consistent", "clear": True, "columns": []}
-    >>> group["action"] = {"code": "use", "reason": "consistent", "labels": 0}
-    >>> march = SimpleNamespace(name="march.csv", rows=90, groups=[group], pe=None)
-    >>> monitor_summary([march], level=0.95, provenance={})["verdict"]["word"]
-    'consistent'
+        All numbers and sentences of the page of many batches, as JSON can hold them.
     """
     drifted = []
-    verdicts = []
     columns: list[tuple[str, Summary]] = []
     entries = []
     for batch in batches:
         entries.append(
             {
-                "batch": batch.name,
-                "rows": batch.rows,
-                "expected_pe": batch.pe,
-                "action": _action(batch),
+                "batch": batch["title"],
+                "rows": batch["rows"],
+                "expected_pe": batch["expected_pe"],
+                "action": batch["action"],
             }
         )
-        verdicts.append(worst_word([one["verdict"] for one in batch.groups]))
-        if verdicts[-1] in _DRIFTED:
-            drifted.append(batch.name)
-        for record in batch.groups:
-            columns += [(batch.name, column) for column in record["columns"]]
+        if batch["verdict"]["word"] in _DRIFTED:
+            drifted.append(batch["title"])
+        for fault in batch["verdict"]["faults"]:
+            columns.append((batch["title"], {**fault, "fault": True}))
     verdict = {
-        "word": worst_word(verdicts),
+        "word": worst_word([batch["verdict"]["word"] for batch in batches]),
         "faults": columns_at_fault(columns, "batches"),
     }
-    title = batches[0].name
-    if len(batches) > 1:
-        title += f" to {batches[-1].name}"
-    of_files = provenance.get("columns")
     return {
-        "kind": "monitor",
-        "title": title,
-        "positive": None if of_files is None else positive_label(of_files),
-        "rows": sum(batch.rows for batch in batches),
+        "kind": "batches",
+        "title": f"{batches[0]['title']} to {batches[-1]['title']}",
+        "positive": positive_label(provenance["columns"]),
+        "rows": sum(batch["rows"] for batch in batches),
         "level": level,
         "verdict": verdict,
         "groups": _over_time(batches),
@@ -109,46 +89,30 @@ def monitor_summary(
     }
 
 
-def _action(batch: MonitoredBatch) -> Summary:
-    """Return the gravest action of a batch, and the groups with each action."""
-    groups = [{"group": one["group"], **one["action"]} for one in batch.groups]
-    groups.sort(key=lambda one: CODES.index(one["code"]))
-    code = groups[0]["code"]
-    labels = sum(one["labels"] for one in groups)
-    return {"code": code, "labels": labels, "groups": groups}
-
-
-def _over_time(batches: Sequence[MonitoredBatch]) -> list[Summary]:
+def _over_time(batches: Sequence[Summary]) -> list[Summary]:
     """Turn groups of batches into batches of groups.
 
     A group may be absent from some batches, so that each entry has its place in time.
     """
     groups: dict[str, Summary] = {}
     for place, batch in enumerate(batches, 1):
-        for record in batch.groups:
+        for record in batch["groups"]:
             name = record["group"]
             entry = groups.setdefault(name, {"group": name, "batches": []})
             # The same in every batch, because all are compared with one training.
             entry["training_prevalence"] = record["training_prevalence"]
-            worst = ""
-            if record["columns"]:
-                worst = worst_column(record["columns"][0], record["columns_moved"])
-            # A column that moved is not why scores say too little.
-            reason = worst
-            if record["verdict"] in ("cannot_tell", "too_little_known"):
-                reason = record["verdict_text"]
-            about = {"batch": batch.name, "place": place, "worst_column": worst}
-            entry["batches"].append({**about, **record, "reason": reason})
+            about = {"batch": batch["title"], "place": place}
+            entry["batches"].append({**about, **record})
     return list(groups.values())
 
 
-def monitor_pictures(summary: Summary) -> dict[str, list[Summary]]:
-    """Draw the pictures of the monitor page.
+def batches_pictures(summary: Summary) -> dict[str, list[Summary]]:
+    """Draw the pictures of the page of many batches.
 
     Parameters
     ----------
     summary : dict
-        From `monitor_summary`.
+        From `batches_summary`.
 
     Returns
     -------
@@ -180,7 +144,7 @@ def frame_over_time(group: Summary, labels: list[str]) -> pd.DataFrame:
     Parameters
     ----------
     group : dict
-        One entry of ``groups`` of a monitor summary.
+        One entry of ``groups`` of the summary.
     labels : list of str
         What the axis calls all batches, in order of time.
 
