@@ -2,8 +2,8 @@
 A stream of rows
 ================
 
-Rows arrive one by one, and the share of positives in group 0 rises slowly.
-``RollingCape`` predicts each row from the last rows of its group. It keeps counts and
+Rows arrive day by day, and the share of positives in group 0 rises slowly.
+``RollingCape`` predicts them with the last rows of their group. It keeps counts and
 scores, but no features.
 """
 

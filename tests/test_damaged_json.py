@@ -237,113 +237,15 @@ def test_a_stream_that_was_written_is_read(clf, stream):
     assert json.loads(rolling.to_json()) == stream
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_every_field_of_a_stream_refuses_what_it_cannot_be(clf, stream):
-    possible = [
-        ("window", 10**30),
-        ("seconds", 1.5),
-    ]
+def test_a_stream_refuses_whatever_was_changed(clf, stream):
     for path in leaves(stream):
-        old = at(stream, path)
-        name = field_of(path)
-        if name in ("rows", "gone_since_look") and path[-1] != name:
-            # What a row cannot be has a test of its own.
-            continue
-        for value in [*NO_NUMBERS, float("inf")]:
-            if name == "group" or value == old:
+        for value in NO_NUMBERS:
+            if value == at(stream, path) and value is not True:
                 continue
-            if isinstance(old, str) and isinstance(value, str):
-                continue
-            lists = ("groups", "rows", "gone_since_look", "labels")
-            if name in lists and value == []:
-                continue
-            if (name, value) in possible:
-                continue
-            message = name
-            if name == "window" and isinstance(value, dict):
-                message = "seconds"
-            found = refusal(resume, clf, changed(stream, path, value))
-            is_named = message in found
-            if name == "now":
-                is_named = is_named or "order of their times" in found
-            assert is_named, (path, value, found)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_every_field_of_a_stream_must_be_there(clf, stream):
-    for path in leaves(stream):
-        if not isinstance(path[-1], str):
-            continue
-        damaged = copy.deepcopy(stream)
-        del at(damaged, path[:-1])[path[-1]]
-        with pytest.raises(ValueError, match=path[-1]):
-            resume(clf, damaged)
-
-
-def test_rows_of_a_stream_are_those_of_the_model(clf, stream):
-    path = ("groups", 0, "rows", 3)
-    row = at(stream, path)
-    scores, deciding, time, codes, name = row
-    bad_rows = [
-        [],
-        row[:3],
-        [*row, 1],
-        [[*scores, 1], deciding, time, codes, name],
-        [[-1] * len(scores), deciding, time, codes, name],
-        [[2**40] * len(scores), deciding, time, codes, name],
-        [scores, [], time, codes, name],
-        [scores, deciding, "now", codes, name],
-        [scores, deciding, time, codes + "00", name],
-        [scores, deciding, time, "ff" * (len(codes) // 2), name],
-        [scores, deciding, time, "no hex", name],
-        [scores, deciding, time, codes, 1.5],
-        [scores, deciding, time, codes, [1]],
-    ]
-    for bad in bad_rows:
-        with pytest.raises(ValueError, match=r"groups\[0\]\.rows must be"):
-            resume(clf, changed(stream, path, bad))
-
-
-def test_a_window_holds_no_more_rows_than_its_size(clf, stream):
-    if isinstance(stream["window"], dict):
-        pytest.skip("a window of time")
-    with pytest.raises(ValueError, match=r"groups\[0\]\.rows must be"):
-        resume(clf, {**stream, "window": 5})
-
-
-def test_times_of_a_stream_ascend_up_to_now(clf, stream):
-    if not isinstance(stream["window"], dict):
-        with pytest.raises(ValueError, match="now must be"):
-            resume(clf, {**stream, "now": 5})
-        return
-    with pytest.raises(ValueError, match="now must be"):
-        resume(clf, {**stream, "now": None})
-    rows = at(stream, ("groups", 0, "rows"))
-    with pytest.raises(ValueError, match=r"groups\[0\]\.rows must be"):
-        resume(clf, changed(stream, ("groups", 0, "rows"), rows[::-1]))
-    late = [*rows[:-1], [*rows[-1][:2], stream["now"] + 1, *rows[-1][3:]]]
-    with pytest.raises(ValueError, match=r"groups\[0\]\.rows must be"):
-        resume(clf, changed(stream, ("groups", 0, "rows"), late))
-
-
-def test_labels_of_a_stream_belong_to_its_rows(clf, stream):
-    path = ("groups", 0, "labels")
-    labels = at(stream, path)
-    assert labels
-    for wrong, field in (
-        ([*labels, labels[0]], "id"),
-        ([{**labels[0], "id": "nobody"}], "id"),
-        ([{**labels[0], "positive": 2}], "positive"),
-        ([{**labels[0], "probability": 2**33}], "probability"),
-        ([labels[0], {**labels[1], "probability": 7}], "labels"),
-    ):
-        with pytest.raises(ValueError, match=field):
-            resume(clf, changed(stream, path, wrong))
-
-
-def test_groups_of_a_stream_come_once_and_are_known(clf, stream):
-    with pytest.raises(ValueError, match=r"groups\[1\]\.group must be a different one"):
-        resume(clf, {**stream, "groups": [stream["groups"][0]] * 2})
-    for group in ("nobody", [1, 2], {"a": 1}, 1.5):
-        with pytest.raises(ValueError, match="group"):
-            resume(clf, changed(stream, ("groups", 0, "group"), group))
+            with pytest.raises(ValueError, match=r"RollingCape\.to_json|sha256 must"):
+                resume(clf, changed(stream, path, value))
+        if isinstance(path[-1], str):
+            damaged = copy.deepcopy(stream)
+            del at(damaged, path[:-1])[path[-1]]
+            with pytest.raises(ValueError, match=r"to_json|must be given"):
+                resume(clf, damaged)

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape import ScoreHistogram
-from cape._histogram import move_score
 from cape.quantify import edges_for, round_scores
 
 ONE = 2**32  # the unit of rounded scores
@@ -196,20 +195,6 @@ def test_a_row_may_have_several_scores(s, e, n_models):
     np.testing.assert_allclose(several.shares, once.shares)
     np.testing.assert_allclose(several.centres, once.centres)
     assert several != once
-
-
-@given(at_least_one_score, edges, st.integers(0, ONE))
-def test_a_score_moved_in_and_out_is_as_if_counted(s, e, score):
-    histogram = ScoreHistogram.of(s, e)
-    for counted, sign in ((np.append(s, score), 1), (s, -1)):
-        # What was computed before the score has moved must not stay.
-        before = histogram.size, histogram.centres, histogram.shares
-        move_score(histogram, score, sign)
-        expected = ScoreHistogram.of(counted, e)
-        assert histogram == expected
-        assert histogram.size == expected.size != before[0]
-        np.testing.assert_array_equal(histogram.centres, expected.centres)
-        np.testing.assert_array_equal(histogram.shares, expected.shares)
 
 
 def test_an_empty_histogram_has_no_rows_and_the_middles_of_its_cells():

@@ -380,9 +380,11 @@ def test_single_rows_show_the_rule_a_batch_each(
             alone.estimate.value, abs=1e-12
         )
     calls_of_the_rule.clear()
-    RollingCape(clf, window=5).predict(frame[:20])
-    seen = sorted([*groups] for groups in calls_of_the_rule)
-    assert seen == [[group] for group in sorted(NEW_Z[:20])]
+    rolling = RollingCape(clf, window=5)
+    for row in range(20):
+        rolling.predict(frame[row : row + 1])
+    seen = [[*groups] for groups in calls_of_the_rule]
+    assert seen == [[group] for group in NEW_Z[:20]]
 
 
 # A rule of one's own

