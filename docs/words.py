@@ -1,7 +1,7 @@
 """List every sentence that cape prints, for a reader with ten minutes.
 
-``python docs/words.py`` writes ``docs/words.md`` from ``src/cape/_wording``, and so
-does every build of the site.
+``python docs/words.py`` writes ``docs/words.md`` from the modules of words and the
+templates of pages, and so does every build of the site.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
-WORDING = HERE.parent / "src" / "cape" / "_wording"
+CAPE = HERE.parent / "src" / "cape"
+MODULES = ("_wording/_[a-z]*.py", "_app_wording/_[a-z]*.py", "_plot.py")
+TEMPLATES = "report/page/*.html"
 FEWEST_WORDS = 3
 NOT_PROSE = (
     "_PHRASES",
     "_OF_SCIKIT_LEARN",
     "_SAME_NAMES",
     "_SHOWN_SETTINGS",
-    "COMMAND",
 )
 """Errors of other libraries with what takes their place, names, and a command."""
 
 HEAD = """# Words
 
-Every sentence, heading and caption that cape prints or puts on a page, from the
-modules of `src/cape/_wording`. Names in braces are filled in.
+Every sentence, heading and caption that cape prints or puts on a page. Names in braces
+are filled in.
 """
 
 
@@ -62,6 +63,18 @@ def parts_in(node: ast.AST) -> Iterator[ast.AST]:
     yield from node.values if isinstance(node, ast.Dict) else ast.iter_child_nodes(node)
 
 
+def texts_of_template(source: str) -> Iterator[str]:
+    """Yield the texts of a template, without its elements and what it computes."""
+    source = re.sub("{#.*?#}", "", source, flags=re.DOTALL)
+    for code in re.findall("{%.*?%}|{{.*?}}", source, flags=re.DOTALL):
+        yield from re.findall(r'"([^"<]*)"', code)
+    source = re.sub("<(?:style|script)>.*?</|{%.*?%}", "\n", source, flags=re.DOTALL)
+    source = re.sub(r"{{ (?:\w+\.)*(\w+).*?}}", r"{\1}", source)
+    source = re.sub("{{.*?}}", "{n}", source)
+    for text in re.split("<[^>]*>|\n", source):
+        yield text.strip(" .")
+
+
 def is_sentence(text: str) -> bool:
     """Tell prose from names, formats and patterns."""
     prose = re.sub(r"\{[^}]*\}|\S*\w_\w\S*", " ", text)
@@ -73,12 +86,17 @@ def is_sentence(text: str) -> bool:
 def write_words(path: Path) -> None:
     """Write the page."""
     parts = [HEAD]
-    for module in sorted(WORDING.glob("_[a-z]*.py")):
-        tree = ast.parse(module.read_text(encoding="utf-8"))
-        sentences = dict.fromkeys(filter(is_sentence, texts_in(tree)))
-        if sentences:
-            parts.append(f"## {module.stem.strip('_')}\n")
-            parts.append("\n".join(f"- {one}" for one in sentences) + "\n")
+    for pattern in (*MODULES, TEMPLATES):
+        for file in sorted(CAPE.glob(pattern)):
+            source = file.read_text(encoding="utf-8")
+            texts = texts_of_template(source)
+            if file.suffix == ".py":
+                texts = texts_in(ast.parse(source))
+            sentences = dict.fromkeys(filter(is_sentence, texts))
+            if sentences:
+                name = file.relative_to(CAPE).with_suffix("")
+                parts.append(f"## {name}\n")
+                parts.append("\n".join(f"- {one}" for one in sentences) + "\n")
     path.write_text("\n".join(parts), encoding="utf-8")
 
 

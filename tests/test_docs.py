@@ -224,7 +224,8 @@ def test_every_sentence_is_on_the_page_of_words(tmp_path):
     load("words").write_words(tmp_path / "words.md")
     page = (tmp_path / "words.md").read_text(encoding="utf-8")
     assert "- labels for all {rows} rows" in page
-    for module in ("action", "audit", "examination", "notes", "page", "terminal"):
+    assert "No test without labels catches everything." in page
+    for module in ("_wording/_action", "_app_wording/_notes", "report/page/batch"):
         assert f"## {module}" in page
 
 

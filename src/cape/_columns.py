@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from cape._json_fields import Fields
-from cape._wording._notes import KINDS
+from cape._wording._results import KINDS
 
 MISSING = 0
 """The cell of missing values, in every column."""

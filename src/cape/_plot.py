@@ -29,13 +29,14 @@ import numpy as np
 from cape._packages import MissingExtra, require_extra
 from cape._render import draw as draw_in_child
 from cape._wording._numbers import printable
-from cape._wording._page import PICTURES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Each has a contrast of at least 3 with white and with the grounds of dark themes
 # (#111, #1e1e1e and #333). A page exchanges them for the colours of its two themes.
+_SHARE_AXIS = "share of positives"
+
 INK = "#858585"
 NOW = "#3a7fd0"
 THEN = "#a8741a"
@@ -134,21 +135,21 @@ def moved(
     drawn, left_out = drawable(frame)
     shares = ["training", "now", "low", "high", "compared", "compared_high"]
     domain = share_domain(drawn[drawn.columns.intersection(shares)])
-    x = alt.X("now:Q", title=PICTURES["share axis"], **_scale_of_shares(alt, domain))
+    x = alt.X("now:Q", title=_SHARE_AXIS, **_scale_of_shares(alt, domain))
     base = alt.Chart(drawn).encode(y=_in_order(alt))
     layers = [_bar(base, alt.X("low:Q"), "high:Q")]
-    keys = [PICTURES["now"].format(now)]
+    keys = [f"dot: {now} and its interval"]
     if "training" in drawn:
         # The ring lies below the dot: where nothing moved, the estimate stays visible.
         ring = base.mark_point(size=95, strokeWidth=2.5, opacity=1, color=THEN)
         layers.append(ring.encode(x="training:Q"))
-        keys.insert(0, PICTURES["training"])
+        keys.insert(0, "ring: in training")
     layers.append(_dot(base, x, size=110))
     if "compared" in drawn and drawn["compared"].notna().any():
         known = alt.Chart(drawn.dropna(subset="compared")).encode(y=_in_order(alt))
         ends = ("compared_low:Q", "compared_high:Q")
         layers += _diamond(known, "compared:Q", *ends, below=10)
-        keys.append(PICTURES["compared"].format(compared))
+        keys.append(f"diamond: {compared}")
     chart = alt.layer(*layers).properties(width=300, height=alt.Step(34))
     return _with_title(chart, title, "\n".join(keys), left_out)
 
@@ -180,7 +181,7 @@ def audit(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     settings = _scale_of_shares(alt, share_domain(drawn[shares]))
 
     def x(name: str) -> Any:
-        return alt.X(f"{name}:Q", title=PICTURES["share axis"], **settings)
+        return alt.X(f"{name}:Q", title=_SHARE_AXIS, **settings)
 
     base = alt.Chart(drawn).encode(y=_in_order(alt))
     # Pixels part the two marks of a group, so that none of them hides the other.
@@ -190,7 +191,12 @@ def audit(frame: pd.DataFrame, *, title: str | None = None) -> Any:
         *_diamond(base, x("true"), x("true_low"), "true_high:Q", below=6),
     )
     chart = chart.properties(width=300, height=alt.Step(34))
-    return _with_title(chart, title, PICTURES["audit"], left_out)
+    return _with_title(
+        chart,
+        title,
+        ("dot: share predicted positive\ndiamond: share labeled positive"),
+        left_out,
+    )
 
 
 def rates(frame: pd.DataFrame, *, title: str | None = None) -> Any:
@@ -220,7 +226,9 @@ def rates(frame: pd.DataFrame, *, title: str | None = None) -> Any:
         base = alt.Chart(part).encode(y=_in_order(alt))
         panel = alt.layer(_bar(base, "low:Q", "high:Q"), _dot(base, x, size=100))
         panels.append(panel.properties(width=200, height=alt.Step(30), title=rate))
-    return _with_title(alt.hconcat(*panels), title, PICTURES["rates"], left_out)
+    return _with_title(
+        alt.hconcat(*panels), title, "dot: the rate and its interval", left_out
+    )
 
 
 def columns(frame: pd.DataFrame, *, title: str | None = None) -> Any:
@@ -246,9 +254,7 @@ def columns(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     alt = import_altair()
     drawn, left_out = drawable(frame, "column")
     y = _in_order(alt, "column")
-    x = alt.X(
-        "prevalence:Q", scale=alt.Scale(domain=[0, 1]), title=PICTURES["share axis"]
-    )
+    x = alt.X("prevalence:Q", scale=alt.Scale(domain=[0, 1]), title=_SHARE_AXIS)
     # The order of the columns must not depend on which of them moved.
     layers = [alt.Chart(drawn).mark_point(opacity=0).encode(x=x, y=y)]
     dashes = {
@@ -265,7 +271,15 @@ def columns(frame: pd.DataFrame, *, title: str | None = None) -> Any:
         layers.append(_bar(part, "low:Q", "high:Q", strokeWidth=6, color=colour))
         layers.append(_dot(part, x, size=80, color=colour))
     chart = alt.layer(*layers).properties(width=200, height=alt.Step(24))
-    return _with_title(chart, title, PICTURES["columns"], left_out)
+    return _with_title(
+        chart,
+        title,
+        (
+            "dot: share that a column suggests, red if the column changed\n"
+            "lines: estimate (solid), mean score (dotted), training (dashed)"
+        ),
+        left_out,
+    )
 
 
 def unexplained(
@@ -303,7 +317,7 @@ def unexplained(
         "effect:Q",
         scale=alt.Scale(domain=share_domain(drawn["effect"])),
         axis=alt.Axis(format="%", tickCount=5),
-        title=PICTURES["effect axis"],
+        title="share of rows that do not fit",
     )
     # The order of the names must not depend on which of them are clear.
     layers = [alt.Chart(drawn).mark_point(opacity=0).encode(x=x, y=y)]
@@ -372,7 +386,7 @@ def scores(
             interpolate="step-after", strokeWidth=2, color=NOW
         )
         layers.append(line.encode(x=x, y="mixture:Q"))
-        key = PICTURES["scores"]
+        key = "bars: scores of the batch\nline: best mix of the training classes"
     chart = alt.layer(*layers).properties(width=width, height=height)
     return _with_title(chart, title, key)
 
@@ -425,7 +439,11 @@ def frontier(
         rules.encode(x=x, y=y, color="rule:N", shape="rule:N"),
     )
     chart = chart.properties(width=400, height=260)
-    return _with_title(chart, title, PICTURES["frontier"])
+    return _with_title(
+        chart,
+        title,
+        ("curve: the best choice for each bound, with its interval\nmarks: rules"),
+    )
 
 
 def drawable(
@@ -465,7 +483,7 @@ def drawable(
     # Groups stay in their order; sorted by size they would look ranked.
     drawn = frame[names.isin(kept)]
     words = {"which": which, "most": most, "n": n_names, "name": name}
-    return drawn, PICTURES["left out"].format(**words)
+    return drawn, "Only the {which} {most} of {n} {name}s are shown.".format(**words)
 
 
 def share_domain(shares: Any) -> list[float]:

@@ -163,6 +163,72 @@ def test_a_page_says_how_it_was_made(summaries, pages, kind):
         assert made["training"]["sha256"] in part and "age, degree, free" in part
 
 
+def made_of(summary, **made):
+    """The terms and texts of the last part of a page that was made so."""
+    known = {"versions": {"cape": "1.0"}, "date": "2024-03-01T08:30+00:00"}
+    page = to_html({**summary, "made": {**known, "columns": {}, **made}})
+    part = html.unescape(page.split('id="made"')[1].split("</dl>")[0])
+    return re.findall("<dt>([^<]*)</dt><dd>([^<]*)</dd>", part)
+
+
+@pytest.mark.parametrize("n", [0, 1, 12, 13, 40])
+def test_at_most_twelve_files_are_named(summaries, n):
+    files = [{"file": f"f{place}.csv", "sha256": "00"} for place in range(n)]
+    files[:1] = [{"file": "b.csv", "rows": 1000, "sha256": "11"}] if files else []
+    facts = made_of(summaries["audit"], files=files)
+    texts = [text for term, text in facts if term == "data"]
+    assert len(texts) == min(n, 12) + (n > 12)
+    if n:
+        assert texts[0] == "b.csv, 1,000 rows, SHA-256 11"
+    if n > 12:
+        assert texts[1] == "f1.csv, SHA-256 00"
+        assert texts[-1] == f"and {n - 12} more files"
+    # What is not known is left out.
+    rest = facts[len(texts) :]
+    assert rest == [("versions", "cape 1.0"), ("date", "2024-03-01 08:30 UTC")]
+
+
+def test_columns_are_those_of_the_audit_or_of_the_model(summaries):
+    columns = {"label": "y", "prediction": "p", "groups": "race, sex"}
+    facts = made_of(summaries["audit"], columns=columns)
+    assert facts[:3] == list(columns.items())
+    model = {"label": "y", "labels": ["0", "1"], "groups": [], "features": ["u"]}
+    facts = dict(made_of(summaries["new"], columns=model))
+    assert facts["groups"] == "none" and facts["features"] == "u"
+    assert facts["label"] == "y: 1 is positive and 0 is negative"
+
+
+def test_what_a_page_is_about_stands_below_its_heading(summaries):
+    def lede(kind, **changes):
+        page = to_html({**summaries[kind], **changes})
+        return re.search('<p class="lede">(.*)</p>', page)[1]
+
+    assert lede("audit", rows=1) == "1 row, 2 groups."
+    batch = {"rows": 12345, "positive": "y = 1"}
+    said = "12,345 rows. Positive means y = 1. Aim: "
+    assert lede("new", **batch, rule={"name": "accuracy"}) == f"{said}best accuracy."
+    assert lede("new", **batch, rule={"name": "Mine"}) == f"{said}Mine."
+
+
+@pytest.mark.parametrize("n", [0, 1, 12, 13, 40])
+def test_columns_that_are_not_shown_are_counted(summaries, n):
+    columns = summaries["new"]["columns"]
+    names = ("column", "fault", "effect", "p_adjusted", "what_happened")
+    moved = dict(zip(names, ("c", "", 0.1, 0.1, "it moved"), strict=True))
+
+    def said(**changes):
+        page = to_html({**summaries["new"], "columns": {**columns, **changes}})
+        return page.split('id="columns"')[1].split("</section>")[0]
+
+    part = said(moved=[{"group": "a", **moved}] * n)
+    assert ("No column has clearly changed" in part) == (n == 0)
+    assert (f"lists {n - 12} more." in part) == (n > 12)
+    assert "A broken column" not in part
+    broken = said(moved=[{"group": "a", **moved, "fault": "units"}])
+    assert "A broken column distorts the scores" in broken
+    assert "Columns were not checked" in said(counted=False, moved=[])
+
+
 # Contents and paths
 
 

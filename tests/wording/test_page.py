@@ -2,96 +2,12 @@
 
 import pytest
 
-from cape._wording._page import (
-    columns_sentence,
+from cape._app_wording._page import (
     is_told,
     labels_head,
-    lede,
-    made_rows,
     moved_by,
 )
 from cape.examination import LabelChecks
-
-VERSIONS = {"cape": "1.0", "python": "3.12"}
-MADE = {"versions": VERSIONS, "date": "2024-03-01T08:30+00:00"}
-
-
-@pytest.mark.parametrize("n", [0, 1, 12, 13, 40])
-def test_columns_that_are_not_shown_are_counted(n):
-    moved = [{"fault": ""}] * n
-    sentence = columns_sentence({"counted": True, "moved": moved}, 12)
-    assert sentence.startswith("No column has clearly changed") == (n == 0)
-    if n > 12:
-        assert sentence.endswith(f"lists {n - 12} more.")
-    else:
-        assert n == 0 or not sentence
-
-
-def test_columns_at_fault_and_columns_that_nobody_counted():
-    at_fault = {"counted": True, "moved": [{"fault": "units"}]}
-    assert columns_sentence(at_fault, 12).startswith(
-        "A broken column distorts the scores"
-    )
-    uncounted = columns_sentence({"counted": False, "moved": []}, 12)
-    assert uncounted.startswith("Columns were not checked")
-
-
-def test_the_sentence_below_each_heading():
-    observed = {"cape": {"groups": [{"group": "a"}, {"group": "a"}]}}
-    audit = {"kind": "audit", "made": MADE, "rows": 1, "observed": observed}
-    assert lede(audit) == "1 row, 1 group."
-    about = {"made": MADE, "rows": 12345, "groups": [{}, {}], "positive": "y = 1"}
-    batches = {"kind": "batches", "batches": [{}], **about}
-    said = "1 batch, 2 groups, 12,345 rows. Positive means y = 1."
-    assert lede(batches) == said
-    batch = {"kind": "batch", "rule": {"name": "accuracy"}, **about}
-    said = "12,345 rows. Positive means y = 1. Aim: best accuracy."
-    assert lede(batch) == said
-    batch["rule"] = {"name": "Mine"}
-    assert lede(batch).endswith("Aim: Mine.")
-
-
-def test_how_it_was_made_leaves_out_what_is_unknown():
-    assert made_rows(MADE) == [
-        ("versions", "cape 1.0, python 3.12"),
-        ("date", "2024-03-01 08:30 UTC"),
-    ]
-
-
-def test_files_of_unknown_size_are_named_without_it():
-    files = [
-        {"file": "a.csv", "sha256": "00"},
-        {"file": "b.csv", "rows": 1000, "sha256": "11"},
-    ]
-    rows = made_rows({**MADE, "files": files})
-    assert rows[:2] == [
-        ("data", "a.csv, SHA-256 00"),
-        ("data", "b.csv, 1,000 rows, SHA-256 11"),
-    ]
-
-
-@pytest.mark.parametrize("n", [11, 12, 13, 40])
-def test_at_most_twelve_files_are_named(n):
-    files = [{"file": f"f{i}.csv", "sha256": "00"} for i in range(n)]
-    rows = [
-        text for term, text in made_rows({**MADE, "files": files}) if term == "data"
-    ]
-    assert len(rows) == min(n, 12) + (n > 12)
-    if n > 12:
-        assert rows[-1] == f"and {n - 12} more files"
-
-
-def test_columns_of_an_audit_are_told_as_they_are():
-    columns = {"label": "y", "prediction": "p", "groups": "race, sex"}
-    rows = made_rows({**MADE, "columns": columns})
-    assert rows[:3] == [("label", "y"), ("prediction", "p"), ("groups", "race, sex")]
-
-
-def test_a_model_without_groups_says_none():
-    columns = {"label": "y", "labels": ["0", "1"], "groups": [], "features": ["u"]}
-    rows = dict(made_rows({**MADE, "columns": columns}))
-    assert rows["groups"] == "none" and rows["features"] == "u"
-    assert rows["label"] == "y: 1 is positive and 0 is negative"
 
 
 @pytest.mark.parametrize(

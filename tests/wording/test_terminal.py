@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cape.cli
-from cape._wording._notes import note_text
-from cape._wording._terminal import (
+from cape._app_wording._notes import note_text
+from cape._app_wording._terminal import (
     OPTIONS,
     breach_text,
     groups_table,

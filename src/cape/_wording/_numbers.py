@@ -9,6 +9,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 _MOST_NAMES = 6
+
+MOST_GROUPS = 12
+"""Groups that a text shows, each with a line; of more it shows the first."""
+
 _MINUS = "\u2212"
 
 _QUOTES = ("'", '"')

@@ -17,7 +17,6 @@ from cape._limits import (
     USEFUL_WIDTH,
     WIDEST,
 )
-from cape._wording._notes import KINDS
 from cape._wording._numbers import (
     counted,
     group_name,
@@ -353,6 +352,16 @@ def _of_wide_intervals(
             "would help."
         )
 
+
+KINDS = {
+    "number": "numbers",
+    "text": "text",
+    "date": "dates",
+    "flag": "true/false values",
+    "mixed": "text and numbers",
+    "empty": "no values",
+}
+"""What a column holds."""
 
 _COLUMN_HAPPENED = {
     "units": "values are about {factor:,g} times those in training, where the median "

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cape._wording._numbers import counted, first_of, rows_text
-from cape._wording._terminal import (
-    FIRST_GROUPS,
-    MOST_GROUPS,
-    Blocks,
-    Styled,
-    TextTable,
-)
+from cape._wording._numbers import MOST_GROUPS, first_of, rows_text
 
 NO_PROMISE = (
     "the rate of false alarms cannot be guaranteed: the model scored its reference "
     "rows in folds or was refitted. Use cape.Scores, cv='prefit' or one split instead."
 )
 
-_ALARMS = {
+ALARMS = {
     "moved": "Share of positives moved by more than {}",
     "changed": "Share of positives changed",
     "broken": "Scores no longer fit any share of positives",
@@ -31,31 +24,12 @@ _ALARMS = {
 """What an alarm to each question means, in a group or between two groups."""
 
 YES = "YES"
+
 _ANSWERS = {True: YES, False: "no", None: "not tested"}
 
 NOT_TESTED = "Not tested: too few training rows of a class, or scores too weak."
-LABEL = "Label 100 rows:"
-HISTORY = "Share of positives (red: alarm)"
-PROMISE = (
-    "The chance of a false alarm covers all looks, groups and questions together. It "
-    "is exact for questions about decisions and labels. For questions about shares and "
-    "fit, it is approximate and improves with more rows. Rows must be independent, and "
-    "the model must not have been trained on the reference rows."
-)
 
 _OF_PAIRS = ("parity", "fpr_gap", "fnr_gap")
-
-
-def meanings(questions: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Say what an alarm to each question means."""
-    for question in questions:
-        name, _, tolerance = question.partition(">")
-        yield question_text(question), _ALARMS[name].format(tolerance)
-
-
-def verdict(n_alarms: int) -> str:
-    """Say how many alarms stand."""
-    return f"{counted(n_alarms, 'alarm')} raised" if n_alarms else "No alarms"
 
 
 def head(summary: Mapping[str, Any]) -> str:
@@ -103,46 +77,11 @@ def alarm_texts(alarms: Iterable[Mapping[str, Any]]) -> list[str]:
         name, _, tolerance = question.partition(">")
         noun = "pair" if name in _OF_PAIRS else "group"
         names = [" vs. ".join(alarm["groups"]) for alarm in alike]
-        text = f"{_ALARMS[name].format(tolerance)}: {first_of(names, noun)}"
+        text = f"{ALARMS[name].format(tolerance)}: {first_of(names, noun)}"
         if len(alike) == 1:
             text = f"{text}, in rows since {alike[0]['since']}"
         texts.append(text)
     return texts
-
-
-def watched(
-    summary: Mapping[str, Any], command: str = "", *, verbose: bool = False
-) -> Blocks:
-    """Show a look on a terminal.
-
-    Parameters
-    ----------
-    summary : mapping
-        From `cape.Watch.to_dict`.
-    command : str, default=""
-        What draws rows to label.
-    verbose : bool, default=False
-        Whether to show all groups, however many there are.
-
-    Yields
-    ------
-    str, Styled or TextTable
-    """
-    yield head(summary)
-    columns, rows = answers(summary)
-    n_shown = len(rows)
-    if len(rows) > MOST_GROUPS and not verbose:
-        n_shown = FIRST_GROUPS
-    yield TextTable("", columns, rows[:n_shown])
-    if is_untested(rows):
-        yield NOT_TESTED
-    if n_shown < len(rows):
-        yield f"{len(rows) - n_shown} more groups (see --verbose)."
-    for text in alarm_texts(summary["alarms"]):
-        yield Styled(f"ALARM: {text}.", "bad")
-    if summary["alarms"] and command:
-        yield LABEL
-        yield Styled(f"  {command}", "command")
 
 
 def is_untested(rows: Iterable[Iterable[str]]) -> bool:

@@ -28,8 +28,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cape import __version__
-from cape._wording._notes import note_text
-from cape._wording._terminal import Styled, TextTable, in_options
+from cape._app_wording._notes import note_text
+from cape._app_wording._terminal import Styled, TextTable, in_options
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -191,7 +191,7 @@ def give(blocks: Iterable[str | Styled | TextTable]) -> None:
     Parameters
     ----------
     blocks : iterable of str, Styled or TextTable
-        From `cape._wording._terminal`.
+        From `cape._app_wording._terminal`.
     """
     for block in blocks:
         if isinstance(block, TextTable):

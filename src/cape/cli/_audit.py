@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from cape import files
-from cape._wording._audit import BETWEEN_NAMES, RATE_NAMES
-from cape._wording._terminal import audited, impact_shown
+from cape._app_wording._audit import BETWEEN_NAMES
+from cape._app_wording._terminal import audited, impact_shown
+from cape._wording._audit import RATE_NAMES
 from cape.cli import _options as options
 from cape.cli._app import progress
 from cape.cli._options import command

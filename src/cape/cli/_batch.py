@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cape import files
+from cape._app_wording import _terminal as words
 from cape._io import check_apart, check_free
 from cape._tables import source_files
-from cape._wording import _terminal as words
 from cape._wording._numbers import unique_names
 from cape.cli import _app
 from cape.cli import _options as options

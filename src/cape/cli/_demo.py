@@ -13,10 +13,9 @@ import typer
 from rich.text import Text
 
 from cape import _plot
+from cape._app_wording._terminal import TextTable
 from cape._io import check_free, new_file
 from cape._render import draw
-from cape._wording._page import PICTURES
-from cape._wording._terminal import TextTable
 from cape.cli._app import app, console, give, give_notes, give_path
 from cape.files._notes import Note
 
@@ -175,10 +174,13 @@ def draw_prevalences(table: pd.DataFrame) -> Any:
     tick = base.mark_tick(thickness=3, size=26)
     dot = base.mark_circle(size=130, opacity=1)
     for mark, share in ((tick, "true"), (dot, "predicted")):
-        x = alt.X(f"{share} prevalence:Q", scale=scale, title=PICTURES["share axis"])
+        x = alt.X(f"{share} prevalence:Q", scale=scale, title="share of positives")
         layers.append(mark.encode(x=x))
     title = alt.TitleParams(
-        PICTURES["demo title"], subtitle=PICTURES["demo subtitle"], anchor="start"
+        "Predicted (dot) and true (tick) share of positives",
+        subtitle="Half of each group was positive in training. The line from dot to "
+        "tick is the prevalence difference.",
+        anchor="start",
     )
     chart = alt.layer(*layers)
     return chart.properties(width=520, height=60 * len(table), title=title)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cape._wording._terminal import groups_table, model_facts
+from cape._app_wording._terminal import groups_table, model_facts
 from cape.cli import _app
 from cape.cli._options import command
 

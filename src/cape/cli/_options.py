@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from cape._app_wording._terminal import OPTIONS
 from cape._io import check_apart
 from cape._tables import Dialect, Query, Source, check_outside, source_files
-from cape._wording._terminal import OPTIONS
 from cape.cli._app import app
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import typer
 
+from cape._app_wording._terminal import Blocks, breach_text, left_out_texts
 from cape._io import check_free, check_report
-from cape._wording._terminal import Blocks, breach_text, left_out_texts
 from cape.cli._app import (
     BAD_INPUT,
     explain,

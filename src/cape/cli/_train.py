@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from cape import files
+from cape._app_wording._terminal import trained
 from cape._io import check_free
 from cape._tables import check_columns_exist
-from cape._wording._terminal import trained
 from cape.cli import _app
 from cape.cli import _options as options
 from cape.cli._options import command

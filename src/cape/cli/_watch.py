@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from cape._app_wording import _watch as words
 from cape._io import check_free, locked, new_file
-from cape._wording import _watch as words
 from cape._wording._numbers import group_name
 from cape.cli import _app
 from cape.cli import _options as options

@@ -28,8 +28,8 @@ import pandas as pd
 
 from cape._tables import TableError, check_columns_exist
 from cape._tables._text import dotted_dates
-from cape._wording._notes import KINDS
 from cape._wording._numbers import either, listed, quoted
+from cape._wording._results import KINDS
 from cape.files._notes import Notes
 
 Bins = Mapping[str, Sequence[float]]

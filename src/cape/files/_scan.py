@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from cape import sql
+from cape._app_wording._notes import TOTAL_ADVICE
 from cape._evidence import Evidence
 from cape._groups import Group, check_groups, group_name
 from cape._learners._threads import available_threads, blas_in_one_thread, in_threads
@@ -24,7 +25,6 @@ from cape._prediction import KnownLabels, batch_of, read_batch
 from cape._tables import Dialect, Source, TableError
 from cape._tables._open import open_table
 from cape._tables._source import nearest_of
-from cape._wording._notes import TOTAL_ADVICE
 from cape._wording._numbers import rows_text, shortened
 from cape.classifier import CapeClassifier
 from cape.files._columns import (

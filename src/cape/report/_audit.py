@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cape._app_wording._audit import LAST_CHANGED, left_out_groups
+from cape._app_wording._page import Summary
 from cape._groups import Group, combined_columns
 from cape._tables import Source, source_files
-from cape._wording._audit import LAST_CHANGED, left_out_groups
 from cape._wording._numbers import unique_names
-from cape._wording._page import Summary
 from cape.metrics import Audit
 from cape.metrics._audit import audit_counts
 from cape.metrics._rates import FEWEST_ROWS, Confusion

@@ -17,11 +17,11 @@ import pandas as pd
 
 from cape import _plot
 from cape._adaptation import GroupAdaptation
+from cape._app_wording import _page as words
+from cape._app_wording._page import Summary
 from cape._groups import group_labels
 from cape._json_fields import strict_json
 from cape._plot import ALARM, INK, LINE, NOW, SOFT, THEN, svg_or_reason
-from cape._wording import _page as words
-from cape._wording._page import Summary
 from cape._wording._results import bound_sentence
 from cape.examination import Examination, LabelChecks
 from cape.metrics._audit import audit_counts
@@ -492,12 +492,12 @@ def batch_pictures(summary: Summary) -> dict[str, list[Summary]]:
         name = group["group"]
         if name in histograms:
             frame = frame_histogram(histograms[name])
-            title = words.PICTURES["scores title"].format(name)
+            title = f"Scores of {name} in the batch and the best mix of the classes"
             of_scores.append(picture(name, title, _plot.scores(frame), frame))
         frame = frame_columns(columns.get(name, []), group)
         # One column alone has nothing to disagree with.
         if len(frame) > 1:
-            title = words.PICTURES["columns title"].format(name)
+            title = f"Share of positives that each column suggests for {name}"
             of_columns.append(picture(name, title, _plot.columns(frame), frame))
     return {"histograms": of_scores, "columns": of_columns}
 

@@ -4,8 +4,8 @@ The page contains its style, pictures, data and script, and loads nothing. Every
 of page has a template in the folder ``page``, which extends ``shell.html`` and takes
 its tables and folded parts from ``parts.html``; sentences are those of `cape._wording`.
 
-To add a kind: its heading in `HEADINGS`, a template of its name, and, if it has
-pictures or tables to prepare, a function in `_CONTEXTS`.
+To add a kind: a template of its name, and a function in `_CONTEXTS` that prepares its
+pictures and tables.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from cape._app_wording import _audit, _page
+from cape._app_wording._page import Summary
 from cape._io import check_report, new_file
 from cape._plot import share_domain
-from cape._wording import _action, _audit, _numbers, _page, _results
-from cape._wording._page import Summary
+from cape._wording import _action, _numbers, _results
 from cape.examination import Examination
 from cape.examination._action import CODES
 from cape.report._batch import WIDTHS, batch_pictures, batch_summary
@@ -106,8 +108,7 @@ def to_html(content: Examination | Summary) -> str:
     kind = summary["kind"]
     # StrictUndefined: each kind of page gets the names that its template uses.
     context: Summary = {"s": summary}
-    if kind in _CONTEXTS:
-        context.update(_CONTEXTS[kind](summary))
+    context.update(_CONTEXTS[kind](summary))
     # Many rows come with those first that matter most; the others are folded away.
     rows = context.get("rows", [])
     n_shown = _n_shown(rows)
@@ -276,9 +277,9 @@ def _summary_of(content: Any) -> Summary:
             "content must be an Examination or a summary (dict), "
             f"got {type(content).__name__}."
         )
-    if content.get("kind") not in _page.HEADINGS:
+    if content.get("kind") not in _CONTEXTS:
         raise ValueError(
-            f"content['kind'] must be one of {', '.join(map(repr, _page.HEADINGS))}, "
+            f"content['kind'] must be one of {', '.join(map(repr, _CONTEXTS))}, "
             f"got {content.get('kind')!r}."
         )
     return content
@@ -304,14 +305,15 @@ def _templates() -> Any:
     environment.filters |= {
         "cell": _cell,
         "level": _numbers.level_text,
+        "pairs": _numbers.pairs_text,
         "p_value": _numbers.p_value_text,
+        "quoted": shlex.quote,
         "rows": _numbers.rows_text,
         "share": _page.share,
     }
     environment.globals |= {
         "words": _page,
         "actions": _action,
-        "texts": _page.TEXTS,
         "rates": _audit,
         "results": _results,
         "asset": _asset,

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from cape._app_wording._page import Summary
 from cape._packages import package_versions
-from cape._wording._page import Summary
 from cape.classifier import CapeClassifier
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cape import _plot
+from cape._app_wording._page import Summary, positive_label
 from cape._json_fields import strict_json
 from cape._plot import ALARM, NOW, THEN, import_altair, share_domain
 from cape._wording import _watch
-from cape._wording._page import PICTURES, Summary, positive_label
 from cape.examination._action import CODES
 from cape.report._batch import columns_at_fault, picture, worst_word
 from cape.report._model import stamped
@@ -133,7 +133,7 @@ def batches_pictures(summary: Summary) -> dict[str, list[Summary]]:
     domain = share_domain(pd.concat(frames.values())[["high", "estimate", "training"]])
     pictures = []
     for name, frame in frames.items():
-        title = PICTURES["over time title"].format(name, len(names))
+        title = f"Share of positives in {name} over {len(names)} batches"
         pictures.append(picture(name, title, draw_over_time(frame, domain), frame))
     return {"over_time": pictures}
 
@@ -334,7 +334,8 @@ def watch_context(summary: Summary) -> Summary:
         first = [row[0] for row in rows[:_MOST_DRAWN]]
         drawn = history[history["group"].isin(first)]
         chart = _plot.watched(drawn, width=260)
-        pictures.append(picture(_watch.HISTORY, _watch.HISTORY, chart, history))
+        heading = "Share of positives (red: alarm)"
+        pictures.append(picture(heading, heading, chart, history))
     return {
         "head": _watch.chance_text(summary),
         "alarms": _watch.alarm_texts(summary["alarms"]),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cape._wording._numbers import counted, quoted
+from cape._wording._results import KINDS
 
 _MOST_NAMES = 5
 
@@ -14,16 +15,6 @@ LEFT_EMPTY = (
 )
 
 TOTAL_ADVICE = "If it is a total, delete that line."
-
-KINDS = {
-    "number": "numbers",
-    "text": "text",
-    "date": "dates",
-    "flag": "true/false values",
-    "mixed": "text and numbers",
-    "empty": "no values",
-}
-"""What a column holds."""
 
 _NOTES = {
     "columns_not_used": "the model does not use {n}: {names}.",

@@ -10,6 +10,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from cape._app_wording._audit import (
+    COMPARED,
+    IMPACT_COLUMNS,
+    ON_TERMINAL,
+    impact_words,
+    unknown_category,
+    why_no_pe,
+)
+from cape._app_wording._page import (
+    COLUMNS_NOT_CHECKED,
+    difference_text,
+    is_told,
+    label_fact,
+    moved_by,
+)
 from cape._limits import USEFUL_WIDTH
 from cape._wording._action import (
     COUNTED,
@@ -19,15 +34,8 @@ from cape._wording._action import (
     more_rows,
     reason_in_row,
 )
-from cape._wording._audit import (
-    COMPARED,
-    IMPACT_COLUMNS,
-    ON_TERMINAL,
-    impact_words,
-    unknown_category,
-    why_no_pe,
-)
 from cape._wording._numbers import (
+    MOST_GROUPS,
     counted,
     level_text,
     listed,
@@ -35,14 +43,6 @@ from cape._wording._numbers import (
     rows_text,
     short_names,
     shortened,
-)
-from cape._wording._page import (
-    COLUMNS_NOT_CHECKED,
-    TEXTS,
-    difference_text,
-    is_told,
-    label_fact,
-    moved_by,
 )
 from cape._wording._results import column_line, few_labels
 
@@ -216,9 +216,8 @@ def model_facts(content: Mapping[str, Any]) -> dict[str, str]:
 
 # ---------------------------------------------------------- what to do with groups
 
-MOST_GROUPS = 12
 FIRST_GROUPS = 8
-"""Groups that are shown of more than 12."""
+"""Groups that are shown of more than `MOST_GROUPS`."""
 
 _MOST_LINES = 5
 """Lines besides the action, the groups, and what was written."""
@@ -407,7 +406,7 @@ def _shares(
     group: Mapping[str, Any], training: float | None, level: float, *, told: bool
 ) -> dict[str, Any]:
     """Write the shares of positives of a group, by the heads of their columns."""
-    now = number(group["estimate"]) if told else TEXTS["cannot tell"]
+    now = number(group["estimate"]) if told else "can't tell"
     range_of = interval(group["low"], group["high"])
     if group["verdict"] == "fault" and not told:
         range_of = "-"
