@@ -51,10 +51,7 @@ API = {
         "rows_needed_of_file sample_file save_model train_file",
     ),
     "cape.stream": ("Streams", "RollingCape"),
-    "cape.scale": (
-        "Clusters",
-        "adapt evidence fit on_workers predict predict_proba training_on",
-    ),
+    "cape.scale": ("Dask", "adapt evidence predict"),
     "cape.sql": ("Evidence by SQL", "evidence query"),
     "cape.sampling": ("Sampling", "pp_sampling shift"),
     "cape.datasets": ("Datasets", "fetch_compas make_synthetic"),

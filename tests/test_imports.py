@@ -54,7 +54,7 @@ NEEDS = {
     "import cape.report": "MissingExtra: cape.report needs altair",
     "from cape.persist import load; load('x')": "MissingExtra: cape.persist needs",
     "cape.persist.save(clf, 'no/m.cape')": "MissingExtra: cape.persist needs",
-    "from cape import scale; scale.fit(1, 2, 3)": 'pip install "cape-fair[dask]"',
+    "import cape.scale": 'pip install "cape-fair[dask]"',
     "clf.fit(d.data.assign(city='Rome'), d.target)": "'city'",
     "main": "error: the command line needs ",
 }

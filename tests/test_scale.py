@@ -1,15 +1,15 @@
 """On Dask as in memory, for any partitioning, and when a worker is killed."""
 
 import logging
-import operator
 import os
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
+import dask
 import dask.dataframe as dd
 import distributed
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,12 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from typer.testing import CliRunner
 
 from cape import AdaptationWarning, CapeClassifier, scale
-from cape.cli import app
 from cape.datasets import make_synthetic
-from cape.files import predict_file
 from cape.stream import RollingCape
 
 FEATURES = ["U", "V"]
@@ -108,20 +105,28 @@ def test_an_adaptation_made_before_is_used(clf, new):
     np.testing.assert_array_equal(y_pred.compute(), expected)
 
 
-def test_predictions_are_made_when_they_are_computed(clf, new, monkeypatch):
-    ddf = dd.from_pandas(new[COLUMNS], npartitions=3)
-    adaptation = clf.adapt(new[FEATURES], sensitive_features=new["z"])
-    calls = []
+def test_every_row_is_scored_once(new):
+    """By the model, which also scores the rows of an empty partition: none."""
+    scored = []
 
-    def predict(self, X, **parameters):
-        calls.append(len(X))
-        return np.zeros(len(X), dtype=int)
+    class Counting(LogisticRegression):
+        def predict_proba(self, X):
+            scored.append(len(X))
+            return super().predict_proba(X)
 
-    monkeypatch.setattr(CapeClassifier, "predict", predict)
-    y_pred = scale.predict(clf, ddf, sensitive_features="z", adaptation=adaptation)
-    assert calls == []
-    y_pred.compute(scheduler="sync")
-    assert sum(calls) == len(new)
+    clf = CapeClassifier(Counting(), cv=2, random_state=0, share_estimator=False)
+    clf.fit(new[FEATURES], new["y"])
+    scored.clear()
+    ddf = dd.from_pandas(new[FEATURES], npartitions=3)
+    with dask.config.set(scheduler="sync"):
+        y_pred = scale.predict(clf, ddf)
+        assert sum(scored) == len(new)
+        y_pred.compute()
+        assert sum(scored) == len(new)
+        later = scale.predict(clf, ddf, adaptation=clf.adapt(new[FEATURES]))
+        scored.clear()
+        later.compute()
+    assert sum(scored) == len(new)
 
 
 def test_predictions_have_the_type_of_the_labels(new):
@@ -135,43 +140,19 @@ def test_predictions_have_the_type_of_the_labels(new):
     np.testing.assert_array_equal(y_pred, clf.predict(new[FEATURES]))
 
 
-def test_groups_may_be_in_several_columns_or_in_another_collection():
+def test_groups_may_be_in_several_columns():
     train = make_synthetic(600, random_state=0)
     groups = pd.DataFrame({"z": train.sensitive_features, "w": np.arange(600) % 2})
     clf = CapeClassifier(LogisticRegression(), cv=3, pool="threshold", random_state=0)
     clf.fit(train.data, train.target, sensitive_features=groups)
     expected = clf.evidence(train.data, sensitive_features=groups)
-
     ddf = dd.from_pandas(pd.concat([train.data, groups], axis=1), npartitions=4)
-    assert scale.evidence(clf, ddf, sensitive_features=["z", "w"]) == expected
-
-    features = ddf[FEATURES]
-    apart = ddf[["z", "w"]]
-    assert scale.evidence(clf, features, sensitive_features=apart) == expected
-    y_pred = scale.predict(clf, features, sensitive_features=apart).compute()
+    columns = ["z", "w"]
+    assert scale.evidence(clf, ddf, sensitive_features=columns) == expected
+    y_pred = scale.predict(clf, ddf, sensitive_features=columns).compute()
     np.testing.assert_array_equal(
         y_pred, clf.predict(train.data, sensitive_features=groups)
     )
-
-
-def test_groups_of_another_order_are_refused(clf, new):
-    """Partition by partition, which is as far as Dask knows the rows."""
-    ddf = dd.from_pandas(new[FEATURES], npartitions=2, sort=False)
-    shuffled = new["z"].copy()
-    shuffled.iloc[:300] = new["z"].iloc[:300][::-1]
-    shuffled.index = [*new.index[:300][::-1], *new.index[300:]]
-    groups = dd.from_pandas(shuffled, npartitions=2, sort=False)
-    adaptation = clf.adapt(new[FEATURES], sensitive_features=new["z"])
-    calls = [
-        lambda: scale.evidence(clf, ddf, sensitive_features=groups),
-        lambda: scale.predict(clf, ddf, sensitive_features=groups).compute(),
-        lambda: scale.predict(
-            clf, ddf, sensitive_features=groups, adaptation=adaptation
-        ).compute(),
-    ]
-    for call in calls:
-        with pytest.raises(ValueError, match="must have the index of ddf"):
-            call()
 
 
 def test_group_columns_and_empty_partitions():
@@ -194,12 +175,13 @@ def test_wrong_input_is_named(clf, new):
         scale.evidence(clf, new)
     with pytest.raises(TypeError, match="ddf must be a Dask DataFrame, got ndarray"):
         scale.predict(clf, new[FEATURES].to_numpy())
-    message = r"must be columns of ddf, among \['U', 'V', 'z'\], got \['nowhere'\]"
+    message = (
+        r"must name columns of ddf, among \['U', 'V', 'z'\], got \['z', 'nowhere'\]"
+    )
     with pytest.raises(ValueError, match=message):
         scale.evidence(clf, ddf, sensitive_features=["z", "nowhere"])
-    fewer = ddf["z"].repartition(npartitions=2)
-    with pytest.raises(ValueError, match="must have the 4 partitions of ddf, got 2"):
-        scale.evidence(clf, ddf[FEATURES], sensitive_features=fewer)
+    with pytest.raises(ValueError, match="sensitive_features must name columns"):
+        scale.evidence(clf, ddf[FEATURES], sensitive_features=ddf["z"])
 
 
 def test_errors_are_raised_before_any_partition_is_read(clf, new):
@@ -241,42 +223,17 @@ def cluster():
         yield client
 
 
-@pytest.mark.parametrize("given_client", [True, False])
-def test_learners_are_trained_by_the_workers(cluster, given_client):
+def test_learners_are_trained_by_the_workers(cluster):
+    """By joblib alone, as the documents say."""
     train = make_synthetic(600, random_state=0)
     groups = train.sensitive_features
     clf = CapeClassifier(LogisticRegression(), cv=2, prevalences=2, random_state=0)
     clf.fit(train.data, train.target, sensitive_features=groups)
     fingerprint = clf.fingerprint_
-    client = cluster if given_client else None
-    with distributed.get_task_stream(cluster) as tasks:
-        returned = scale.fit(
-            clf, train.data, train.target, sensitive_features=groups, client=client
-        )
-    assert returned is clf
+    with distributed.get_task_stream(cluster) as tasks, joblib.parallel_config("dask"):
+        clf.fit(train.data, train.target, sensitive_features=groups)
     assert clf.fingerprint_ == fingerprint
     assert len({task["worker"] for task in tasks.data}) == 2
-
-
-def test_the_commands_use_the_workers(cluster, people_folder, tmp_path):
-    model, batch = people_folder / "m.cape", people_folder / "new.csv"
-    train = ["train", people_folder / "train.csv", "--label", "y", "--drop", "degree"]
-    train += ["--group", "race", "--learner", "logistic", "--cv", 2]
-    commands = {"m.cape": train, "p.csv": ["predict", model, batch]}
-    for name, command in commands.items():
-        for where, dask in (("here", []), ("there", [cluster.scheduler.address])):
-            options = ["--out", tmp_path / f"{where}-{name}", *dask]
-            if dask:
-                options.insert(2, "--dask")
-            with distributed.get_task_stream(cluster) as tasks:
-                call = [str(word) for word in [*command, *options]]
-                result = CliRunner().invoke(app, call)
-            assert result.exit_code == 0, result.output
-            assert bool(tasks.data) == bool(dask)
-    written = [
-        (tmp_path / f"{where}-p.csv").read_bytes() for where in ("here", "there")
-    ]
-    assert written[0] == written[1]
 
 
 @pytest.mark.slow
@@ -294,98 +251,6 @@ def test_a_killed_worker_changes_nothing(cluster, clf, new, in_memory):
     victim = next(iter(cluster.run(os.getpid).values()))
     os.kill(victim, signal.SIGKILL)
     np.testing.assert_array_equal(future.result(timeout=60), in_memory[1])
-
-
-def evidence_of(clf, part):
-    return clf.evidence(part[FEATURES], sensitive_features=part["z"])
-
-
-@pytest.mark.slow
-def test_parts_are_done_by_the_workers_in_order_and_a_few_at_a_time(
-    cluster, clf, new, in_memory
-):
-    starts = []
-
-    def parts():
-        for start in range(0, len(new), 100):
-            starts.append(start)
-            yield new.iloc[start : start + 100]
-
-    each = scale.on_workers(cluster, ahead=1)(evidence_of, (clf,), parts())
-    first, total = next(each)
-    assert first.index[0] == 0
-    assert len(starts) < 4
-    for expected_start, (part, evidence) in zip(
-        range(100, 600, 100), each, strict=True
-    ):
-        assert part.index[0] == expected_start
-        total = total + evidence
-    assert total == in_memory[0]
-
-
-def test_losing_the_worker_that_holds_the_model_changes_nothing():
-    """Nobody else has a copy of what was sent once."""
-    settings = {
-        "n_workers": 1,
-        "threads_per_worker": 1,
-        "processes": False,
-        "dashboard_address": None,
-        "silence_logs": logging.CRITICAL,
-    }
-    with distributed.LocalCluster(**settings) as cluster:
-        client = distributed.Client(cluster)
-        each = scale.on_workers(client, ahead=1)(operator.add, (100,), range(5))
-        results = [next(each)]
-        (victim,) = cluster.workers.values()
-        cluster.scale(2)
-        client.wait_for_workers(2)
-        # As if it were killed: what it holds is not handed on.
-        client.sync(victim.close, executor_wait=False)
-        results += list(each)
-        client.close()
-    assert results == [(part, 100 + part) for part in range(5)]
-
-
-def test_an_error_in_a_part_comes_back_from_the_worker(cluster):
-    def fail_at_two(offset, part):
-        if part == 2:
-            raise ValueError("part two is bad")
-        return part + offset
-
-    each = scale.on_workers(cluster, ahead=1)(fail_at_two, (10,), [1, 2, 3])
-    assert next(each) == (1, 11)
-    with pytest.raises(ValueError, match="part two is bad"):
-        next(each)
-
-
-def test_who_does_the_parts_of_a_file_makes_no_difference(
-    tmp_path, people_folder, people_model
-):
-    def in_threads(work, shared, parts):
-        parts = list(parts)
-        with ThreadPoolExecutor(2) as pool:
-            results = list(pool.map(lambda part: work(*shared, part), parts))
-        return zip(parts, results, strict=True)
-
-    batch = people_folder / "new.csv"
-    here, there = tmp_path / "here.csv", tmp_path / "there.csv"
-    expected = predict_file(people_model, batch, here)
-    found = predict_file(people_model, batch, there, rows=70, each=in_threads)
-    assert found.adaptation == expected.adaptation
-    assert there.read_bytes() == here.read_bytes()
-
-
-def test_probabilities_are_those_in_memory(clf, new):
-    ddf = dd.from_pandas(new[COLUMNS], npartitions=3)
-    X, groups = new[FEATURES], {"sensitive_features": new["z"]}
-    adaptation = clf.adapt(X, **groups)
-    for made_before in (None, adaptation):
-        proba = scale.predict_proba(
-            clf, ddf, sensitive_features="z", adaptation=made_before
-        )
-        assert list(proba.columns) == clf.classes_.tolist()
-        expected = clf.predict_proba(X, adaptation=made_before, **groups)
-        np.testing.assert_array_equal(proba.compute(), expected)
 
 
 def test_truth_values_beside_missing_ones_are_labels(new):
@@ -420,10 +285,3 @@ def test_labels_of_some_rows_count_as_in_memory(clf, new, probability):
     )
     assert by_name == expected
     assert all(adapted.labels.rows > 20 for adapted in by_name.groups.values())
-    collections = {"sensitive_features": ddf["z"]}
-    if probability:
-        collections["inclusion_probability"] = ddf[probability]
-    assert scale.adapt(clf, ddf[FEATURES], ddf["known"], **collections) == expected
-    with pytest.raises(ValueError, match="y must have the 4 partitions"):
-        other = ddf["known"].repartition(npartitions=2)
-        scale.evidence(clf, ddf[FEATURES], other, sensitive_features=ddf["z"])

@@ -72,7 +72,7 @@ def test_the_help_of_train_names_every_choice_and_both_defaults(cape):
     ("error", "code", "message"),
     [
         (ValueError("level must be\n  in (0, 1)."), 2, "--level must be in (0, 1)."),
-        (ImportError("needs Dask"), 2, "needs Dask"),
+        (ImportError("needs altair"), 2, "needs altair"),
         (ValueError(), 2, "ValueError"),
         (KeyError("x"), 3, "unexpected KeyError: 'x'. Run again with --debug"),
     ],
@@ -122,26 +122,6 @@ def test_a_result_is_printed_though_its_page_cannot_be_written(
     code, out, err = cape("predict", *files, "--report", tmp_path / "r.html")
     assert (code, err) == (2, "error: no room\n")
     assert "Use the predictions" in out
-
-
-@pytest.mark.parametrize("command", ["predict", "sample", "train"])
-def test_dask_is_an_extra(refused, hide_package, people_folder, tmp_path, command):
-    hide_package("distributed")
-    files = [people_folder / "m.cape", people_folder / "new.csv"]
-    if command == "train":
-        files = [people_folder / "train.csv", "--label", "y"]
-    call = (command, *files, "--out", tmp_path / "out.csv", "--dask", "tcp://nowhere:1")
-    refused(*call, says="--dask needs Dask: pip install 'cape-fair[dask]'")
-
-
-@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:9", ""])
-def test_a_bad_address_is_an_error_of_one_line(
-    refused, people_folder, tmp_path, monkeypatch, address
-):
-    monkeypatch.setattr("cape.cli._options._TIMEOUT", 0.3)
-    files = [people_folder / "train.csv", "--out", tmp_path / "model.cape"]
-    says = ["--dask must be the address of a running Dask", repr(address)]
-    refused("train", *files, "--label", "y", "--dask", address, says=says)
 
 
 def test_commands_show_their_progress_on_a_terminal(screen, cape, people_folder):

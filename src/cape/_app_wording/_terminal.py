@@ -761,7 +761,7 @@ def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
 # ----------------------------------------------------------- parameters to options
 
 _SAME_NAMES = """
-acknowledge ask author bins blank_means checked cost_fn cost_fp counts cv dask data_date
+acknowledge ask author bins blank_means checked cost_fn cost_fp counts cv data_date
 debug decimal decision dialect drift drop drop_suspicious encoding fail_if force group
 jobs label learner level metrics min_group_size min_share missing_groups missing_labels
 most name note out paper pool positive positive_decision prediction prevalence

@@ -41,36 +41,16 @@ def in_threads(
 
     executor = ThreadPoolExecutor(threads)
     try:
-        yield from in_order(
-            lambda item: executor.submit(work_with_config, item),
-            items,
-            most=threads + 1,
-        )
+        under_way: deque[Any] = deque()
+        for item in items:
+            under_way.append(executor.submit(work_with_config, item))
+            if len(under_way) > threads:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
     finally:
         # After an error nobody waits for work that has not begun.
         executor.shutdown(cancel_futures=True)
-
-
-def in_order(
-    submit: Callable[[Any], Any], items: Iterable[Any], most: int
-) -> Iterator[Any]:
-    """Submit items and yield the results of their futures, in order.
-
-    At most ``most`` items are under way, so that many items need not fit into memory.
-
-    Examples
-    --------
-    >>> with ThreadPoolExecutor(2) as executor:
-    ...     list(in_order(lambda item: executor.submit(abs, item), [-1, 2, -3], most=2))
-    [1, 2, 3]
-    """
-    under_way: deque[Any] = deque()
-    for item in items:
-        under_way.append(submit(item))
-        if len(under_way) == most:
-            yield under_way.popleft().result()
-    while under_way:
-        yield under_way.popleft().result()
 
 
 class _Limit:

@@ -68,7 +68,6 @@ def predict(
     blank_means: str | None = None,
     counts: bool = False,
     batch: options.Batch,
-    dask: str | None = None,
     output: Output,
 ) -> None:
     """Adapt to a batch and predict its labels; or to many batches, one after another.
@@ -126,27 +125,25 @@ def predict(
     notes = Notes()
     errors: list[Exception] = []
     more: dict[str, Any] = {}
-    with options.workers(dask) as each:
-        settings = {
-            "level": level,
-            "dialect": batch.dialect(loaded.dialect),
-            "rule": aim,
-            "drift": drift,
-            "checked": checked,
-            "blank_means": blank_means,
-            "counts": counts,
-            "overwrite": output.force,
-            "notes": notes,
-            "each": each,
-        }
-        if several:
-            read, batches, errors = _predict_each(loaded, sources, outs, settings)
-        else:
-            with _app.progress() as on_rows:
-                prediction = files.predict_file(
-                    loaded, sources[0], out, on_rows=on_rows, **settings
-                )
-            read = [(sources[0].name, prediction.rows, prediction.sha256)]
+    settings = {
+        "level": level,
+        "dialect": batch.dialect(loaded.dialect),
+        "rule": aim,
+        "drift": drift,
+        "checked": checked,
+        "blank_means": blank_means,
+        "counts": counts,
+        "overwrite": output.force,
+        "notes": notes,
+    }
+    if several:
+        read, batches, errors = _predict_each(loaded, sources, outs, settings)
+    else:
+        with _app.progress() as on_rows:
+            prediction = files.predict_file(
+                loaded, sources[0], out, on_rows=on_rows, **settings
+            )
+        read = [(sources[0].name, prediction.rows, prediction.sha256)]
     provenance = file_provenance(loaded, read)
     if several:
         name, show = "batches", words.predicted_all
@@ -408,7 +405,6 @@ def sample(
     width: float | None = None,
     seed: int = 0,
     batch: options.Batch,
-    dask: str | None = None,
     force: bool = False,
     as_json: bool = False,
 ) -> None:
@@ -447,7 +443,7 @@ def sample(
 
     loaded = batch.load(model)
     notes = Notes()
-    with _app.progress() as on_rows, options.workers(dask) as each:
+    with _app.progress() as on_rows:
         sampled = files.sample_file(
             loaded,
             source,
@@ -460,7 +456,6 @@ def sample(
             overwrite=force,
             notes=notes,
             on_rows=on_rows,
-            each=each,
         )
     groups = []
     names = unique_names(sampled.drawn, combined_columns(loaded.clf.group_columns))

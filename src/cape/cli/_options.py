@@ -13,8 +13,7 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import wraps
 from itertools import product
@@ -75,8 +74,6 @@ missing_groups : NAME
     What to do with rows without a group: error, group (they form the group
     '(missing)'), or drop (estimates leave them out, and the classifier of all groups
     predicts them). Default: error; with a model, the same as in training.
-dask : ADDRESS
-    Address of a Dask scheduler; its workers do the work.
 counts : bool
     FILE holds the counts that the SELECT from cape evidence --sql returns, not rows.
 """
@@ -88,9 +85,6 @@ _SOURCES = (
 
 _WRITTEN = ("out", "report", "metrics", "state")
 """Options that name a file to be written; other files are read. A state is both."""
-
-_TIMEOUT = 10
-"""Seconds to wait for a Dask scheduler: a wrong address should be told soon."""
 
 
 class _CommandWithNames(TyperCommand):
@@ -502,65 +496,3 @@ def _check_files(given: Mapping[str, Any]) -> None:
     check_apart(written, read)
     for path, source in product(written, tables):
         check_outside(path, source)
-
-
-@contextmanager
-def workers(address: str | None, *, training: bool = False) -> Iterator[Any]:
-    """Choose who works on the parts of a file, or trains in a ``with`` block.
-
-    Parameters
-    ----------
-    address : str or None
-        Address of a Dask scheduler; None stays in this process.
-    training : bool, default=False
-        Whether learners are trained.
-
-    Yields
-    ------
-    callable
-        To be passed to `cape.files.predict_file` as ``each``.
-    """
-    if address is None:
-        yield None
-        return
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ImportError(
-            "--dask needs Dask: pip install 'cape-fair[dask]'."
-        ) from error
-    _check_reachable(address)
-    # Imported here because Dask is an optional dependency.
-    from cape.scale import on_workers, training_on
-
-    # The client is passed explicitly, and must not become the default of other code.
-    client = Client(address, timeout=_TIMEOUT, set_as_default=False)
-    with client, training_on(client) if training else nullcontext():
-        yield on_workers(client)
-
-
-def _check_reachable(address: str) -> None:
-    """Raise in one line if no Dask scheduler answers.
-
-    A client that could not connect waits for an answer once more when it is deleted,
-    and then prints a traceback. So none is made before the address has been tried.
-    """
-    import asyncio
-
-    from distributed import Security
-    from distributed.comm import connect
-
-    async def knock() -> None:
-        settings = Security().get_connection_args("client")
-        connection = await connect(address, timeout=_TIMEOUT, **settings)
-        await connection.close()
-
-    try:
-        asyncio.run(knock())
-    # Dask raises ValueError, OSError or TypeError, by what is wrong with the address.
-    except Exception as error:
-        reason = str(error).split("\n")[0]
-        raise ValueError(
-            "--dask must be the address of a running Dask scheduler, such as "
-            f"tcp://127.0.0.1:8786, got {address!r}: {reason}."
-        ) from error

@@ -121,7 +121,6 @@ def train(
     own: Settings,
     costs: options.Costs,
     missing_groups: str | None = None,
-    dask: str | None = None,
     csv: options.Csv,
     key_file: Path | None = None,
     force: bool = False,
@@ -174,15 +173,14 @@ def train(
         raise
     settings = own.chosen(costs) | {
         "missing_groups": missing_groups or "error",
-        "n_jobs": own.jobs if dask is None else None,
+        "n_jobs": own.jobs,
         "verbose": int(_app.aside.is_terminal),
     }
     if learner is None:
         learner = "boosting" if own.paper else "auto"
     notes = Notes()
     # While learners are trained, the classifier shows a progress bar of its own.
-    bar = _app.progress(stop_at="training")
-    with options.workers(dask, training=True), bar as on_rows:
+    with _app.progress(stop_at="training") as on_rows:
         model = files.train_file(
             source,
             out,

@@ -89,7 +89,6 @@ def predict_file(
     overwrite: bool = False,
     notes: Notes | None = None,
     on_rows: _scan.OnRows | None = None,
-    each: _scan.Each | None = None,
 ) -> Prediction:
     """Adapt to a file and predict it, with only a few parts of it in memory.
 
@@ -130,9 +129,6 @@ def predict_file(
         Collects remarks.
     on_rows : callable, default=None
         Called with the stage, "reading" or "predicting", and the rows just done.
-    each : callable, default=None
-        Who does the parts: None is this process; `cape.scale.on_workers` are the
-        workers of a cluster.
 
     Returns
     -------
@@ -199,7 +195,6 @@ def predict_file(
         evidence, has_labels = scan.batch(
             model,
             rows=rows,
-            each=each,
             kept=kept,
             on_part=None if sheet is None else sheet.collect,
         )

@@ -100,7 +100,6 @@ def sample_file(
     overwrite: bool = False,
     notes: Notes | None = None,
     on_rows: _scan.OnRows | None = None,
-    each: _scan.Each | None = None,
 ) -> SampledFile:
     """Draw rows of a file, and write them to a sheet for a person to label.
 
@@ -127,8 +126,6 @@ def sample_file(
         Collects remarks.
     on_rows : callable, default=None
         Called with the stage, "reading" or "writing", and the rows just done.
-    each : callable, default=None
-        Who does the parts, as in `predict_file`.
 
     Returns
     -------
@@ -171,7 +168,7 @@ def sample_file(
             )
     keeping = _scan.KeptRows(Path(out).parent, model.clf)
     with writing as writer, notes.listening(), keeping as kept:
-        evidence, _ = scan.batch(model, each=each, kept=kept)
+        evidence, _ = scan.batch(model, kept=kept)
         drawn, _ = _draw_rows(model.clf, evidence, kept, draw)
         sheet = _rows_of_file(scan, drawn.rows)
         scan.table.check_unchanged()

@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,6 @@ OnRows = Callable[[str, int], None]
 Part = tuple[pd.DataFrame, np.ndarray | None]
 """A part of a file, ready for the classifier: features and groups, and labels (1, 0, or
 -1 for none), which are None if the file has no label column."""
-
-Each = Callable[[Callable[..., Any], tuple, Iterable[Part]], Iterator[tuple[Part, Any]]]
-"""Does ``work(*shared, part)`` for each part and gives parts and results, in order."""
 
 
 class Scan:
@@ -235,7 +233,6 @@ class Scan:
         model: TableModel,
         *,
         rows: int | None = None,
-        each: Each | None = None,
         kept: KeptRows | None = None,
         on_part: Callable[[pd.DataFrame], None] | None = None,
     ) -> tuple[Evidence, bool]:
@@ -249,8 +246,6 @@ class Scan:
         model : TableModel
         rows : int, default=None
             Rows of a part. None chooses fewer rows for wider tables.
-        each : callable, default=None
-            Who does the parts; None is this process, two parts at a time.
         kept : KeptRows, default=None
             Takes what was read of each row, so that no row is scored again. Without it,
             labels are not looked at.
@@ -269,9 +264,8 @@ class Scan:
         unknown: Counter[str] = Counter()
         n_read = 0
         parts = self._parts_for(model, rows)
-        shared = (model, kept is not None)
-        for part, found in (each or _in_this_process)(_read_part, shared, parts):
-            X, positive = part
+        read = partial(_read_part, model, kept is not None)
+        for (X, positive), found in _two_at_a_time(read, parts):
             if on_part is not None:
                 on_part(X)
             rows_without_group, of_unknown_groups, of_part, records, groups = found
@@ -530,13 +524,13 @@ def single_thread_if_small(rows: int) -> Any:
     return nullcontext()
 
 
-def _in_this_process(
-    work: Callable[..., Any], shared: tuple, parts: Iterable[Part]
+def _two_at_a_time(
+    work: Callable[[Part], Any], parts: Iterable[Part]
 ) -> Iterator[tuple[Part, Any]]:
-    """Do the parts in this process, two at a time."""
+    """Yield the parts and what work makes of each, in order."""
 
     def work_on(part: Part) -> tuple[Part, Any]:
-        return part, work(*shared, part)
+        return part, work(part)
 
     threads = min(_PARTS_AT_ONCE, available_threads())
     with blas_in_one_thread():
