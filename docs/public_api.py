@@ -40,7 +40,7 @@ API = {
     "cape.examination": (
         "The parts of an examination, and help before there is a batch",
         "ColumnShift Examination ExpectedCriteria ExpectedPerformance Frontier "
-        "LabelChecks PrevalenceMoved PriorShiftTest examine recommend rows_needed "
+        "LabelChecks PrevalenceMoved PriorShiftTest examine rows_needed "
         "rows_to_label suspicious_columns",
     ),
     "cape.report": ("Pages", "to_html write_report"),

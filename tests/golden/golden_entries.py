@@ -316,25 +316,6 @@ def renamed(table, words) -> dict:
     return of_table(chosen)
 
 
-def recommended() -> dict:
-    from cape.examination import recommend
-
-    table = training_table()
-    found = recommend(
-        numbers(table),
-        table["y"],
-        sensitive_features=table["group"],
-        estimator=LogisticRegression(),
-        batch_sizes=(100,),
-        quantifiers=("spa", "emq", "onestep"),
-        n_splits=2,
-        n_batches=4,
-        random_state=0,
-    )
-    best = found.groupby("batch_size").head(1).reset_index(["pool", "quantifier"])
-    return of_table(found) | under("best", of_table(best))
-
-
 def suspicious() -> dict:
     from cape.examination import suspicious_columns
 
@@ -849,7 +830,6 @@ ENTRIES = {
     "examine, frontiers": frontiers,
     "examine, parts": parts_of_an_examination,
     "needed": needed,
-    "recommend": recommended,
     "suspicious columns": suspicious,
     "audit": audited,
     "metrics": measured,

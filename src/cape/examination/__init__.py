@@ -6,7 +6,7 @@ do with the predictions (``action``), what has moved (``moved``, ``prior_shift``
 ``criteria``, ``frontiers``), what labels say (``labels``), and how many rows or labels
 are needed (`rows_needed`, ``labels_needed``).
 
-`rows_needed`, `recommend` and `suspicious_columns` help before there is a batch, and
+`rows_needed` and `suspicious_columns` help before there is a batch, and
 `rows_to_label` draws the rows of a batch that somebody should label.
 """
 
@@ -14,7 +14,6 @@ from cape.examination._examination import Examination, examine
 from cape.examination._expected import ExpectedCriteria, ExpectedPerformance
 from cape.examination._frontier import Frontier
 from cape.examination._needed import LabelChecks, rows_needed, rows_to_label
-from cape.examination._recommend import recommend
 from cape.examination._shift import ColumnShift, PrevalenceMoved, PriorShiftTest
 from cape.examination._suspicious import suspicious_columns
 
@@ -28,7 +27,6 @@ __all__ = [
     "PrevalenceMoved",
     "PriorShiftTest",
     "examine",
-    "recommend",
     "rows_needed",
     "rows_to_label",
     "suspicious_columns",
