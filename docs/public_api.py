@@ -39,7 +39,7 @@ API = {
     ),
     "cape.examination": (
         "The parts of an examination, and help before there is a batch",
-        "ColumnShift Examination ExpectedCriteria ExpectedPerformance Frontier "
+        "ColumnShift Examination ExpectedCriteria ExpectedPerformance "
         "LabelChecks PrevalenceMoved PriorShiftTest examine rows_needed "
         "rows_to_label suspicious_columns",
     ),

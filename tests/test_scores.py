@@ -115,8 +115,6 @@ def test_beside_it_stands_what_cape_would_decide(clf, batch):
     shares = confusion_by_group(y, decided, sensitive_features=group)
     for name, counts in shares.items():
         assert counts.predicted_prevalence == table["predicted_prevalence"][name]
-    rules = seen.frontiers(["proportional_equality"])["proportional_equality"].rules
-    assert "unchanged" in [point.rule for point in rules]
 
 
 @pytest.mark.parametrize("score", ["log-odds", "points"])

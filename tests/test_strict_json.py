@@ -74,7 +74,6 @@ def test_what_is_said_of_a_batch(world, drift, labelled):
         seen.expected,
         seen.criteria,
         seen.labels,
-        *seen.frontiers(n_points=3).values(),
     ]
     for result in results:
         if result is not None:

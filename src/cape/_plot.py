@@ -391,61 +391,6 @@ def scores(
     return _with_title(chart, title, key)
 
 
-def frontier(
-    frame: pd.DataFrame,
-    *,
-    criterion: str,
-    value: str = "accuracy",
-    title: str | None = None,
-) -> Any:
-    """Draw what a criterion costs: a curve with its band, and rules as marks.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table of a frontier: rows without a rule are the curve.
-    criterion : str
-        Column of the criterion, drawn from left to right.
-    value : str, default="accuracy"
-        Column of the accuracy or cost, with the columns ``{value}_low`` and
-        ``{value}_high``.
-    title : str, default=None
-        Written above the picture, with what its marks mean. None writes neither.
-
-    Examples
-    --------
-    >>> from cape import _plot
-    >>> frame = pd.DataFrame({
-    ...     "rule": [None, None, "accuracy"], "pe": [0.0, 0.5, 0.6],
-    ...     "accuracy": [0.8, 0.9, 0.9], "accuracy_low": [0.7, 0.8, 0.8],
-    ...     "accuracy_high": [0.9, 1.0, 1.0],
-    ... })
-    >>> type(_plot.frontier(frame, criterion="pe")).__name__
-    'LayerChart'
-    """
-    alt = import_altair()
-    is_rule = frame["rule"].notna()
-    scale = alt.Scale(zero=False)
-    axis = alt.Axis(tickCount=5, grid=False, labelFlush=False)
-    x = alt.X(f"{criterion}:Q", title=criterion, scale=scale, axis=axis)
-    vertical = {"title": value, "scale": scale, "axis": alt.Axis(tickCount=5)}
-    y = alt.Y(f"{value}:Q", **vertical)
-    curve = alt.Chart(frame[~is_rule]).encode(x=x)
-    band = curve.mark_area(opacity=0.2, color=NOW)
-    rules = alt.Chart(frame[is_rule]).mark_point(filled=True, size=90, opacity=1)
-    chart = alt.layer(
-        band.encode(y=alt.Y(f"{value}_low:Q", **vertical), y2=f"{value}_high:Q"),
-        curve.mark_line(color=NOW, strokeWidth=2).encode(y=y),
-        rules.encode(x=x, y=y, color="rule:N", shape="rule:N"),
-    )
-    chart = chart.properties(width=400, height=260)
-    return _with_title(
-        chart,
-        title,
-        ("curve: the best choice for each bound, with its interval\nmarks: rules"),
-    )
-
-
 def drawable(
     frame: pd.DataFrame, name: str = "group", *, most: int = MOST_ROWS
 ) -> tuple[pd.DataFrame, str]:

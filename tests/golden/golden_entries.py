@@ -24,7 +24,6 @@ from golden_results import (
     of_examination,
     of_expected,
     of_findings,
-    of_frontier,
     of_groups,
     of_monitored,
     of_page,
@@ -250,18 +249,6 @@ def examined_with_labels() -> dict:
         **under("decide", of_examination(decide)),
         **under("check", of_examination(check)),
     }
-
-
-def frontiers() -> dict:
-    clf = default_model()
-    examination = examine(clf, features(new_table()))
-    answers = {}
-    for criterion, curve in examination.frontiers(n_points=6).items():
-        answers |= under(criterion, of_frontier(curve))
-    criterion = "equalized_odds_difference"
-    fewer_draws = examine(clf, evidence=examination.evidence, n_draws=500)
-    costly = fewer_draws.frontiers([criterion], cost_fp=1.0, cost_fn=3.0, n_points=5)
-    return answers | under("costly", of_frontier(costly[criterion]))
 
 
 def parts_of_an_examination() -> dict:
@@ -827,7 +814,6 @@ ENTRIES = {
     "examine": examined,
     "examine, drift": examined_drift,
     "examine, labels": examined_with_labels,
-    "examine, frontiers": frontiers,
     "examine, parts": parts_of_an_examination,
     "needed": needed,
     "suspicious columns": suspicious,

@@ -82,20 +82,6 @@ LABELS = {
     "label p": "label_p_value",
     "sample p": "label_sample_p_value",
 }
-POINT = {
-    **same("tolerance", "criterion"),
-    **with_interval("cost", "cost"),
-    **same("accuracy"),
-    "PE": "proportional_equality",
-}
-POINT_GROUP = {
-    **same("member"),
-    "called positive": "predicted_prevalence",
-    "FPR": "fpr",
-    "FNR": "fnr",
-    **same("accuracy"),
-    "PD": "pd",
-}
 FOUND = same("value", "low", "high", "rows", "enough")
 MONITORED = {
     **same("rows"),
@@ -241,29 +227,8 @@ def of_labels(labels) -> dict:
     return {"decide": labels["decide"], "refuted": refuted, **of_groups(labels, LABELS)}
 
 
-def of_point(point) -> dict:
-    answers = said("", point, POINT)
-    for entry in point["groups"]:
-        answers |= said(entry["group"], entry, POINT_GROUP)
-    return answers
-
-
-def of_frontier(frontier) -> dict:
-    """List the numbers of the curve, one list a word; those of rules have names."""
-    content = frontier.to_dict()
-    answers = {}
-    for point in content["curve"]:
-        for word, value in of_point(point).items():
-            answers.setdefault(f"curve: {word}", []).append(value)
-    for point in content["rules"]:
-        for word, value in of_point(point).items():
-            answers.setdefault(f"rules: {word}", []).append(value)
-    answers["rules"] = [point["rule"] for point in content["rules"]]
-    return answers | under("chosen", of_point(content["chosen"]))
-
-
 def of_examination(examination) -> dict:
-    """Return all parts of an examination but for the frontiers."""
+    """Return all parts of an examination."""
     content = examination.to_dict()
     verdicts = {}
     for group in examination.adaptation.groups:

@@ -140,26 +140,6 @@ def criteria_shown(criteria: results.ExpectedCriteria) -> tuple[str, Table, list
     return expected_title(criteria.level, "criteria"), rows, []
 
 
-def frontier_heading(frontier: results.Frontier) -> str:
-    """Name a curve."""
-    return f"What {frontier.criterion} costs in {frontier.value}"
-
-
-def frontier_shown(frontier: results.Frontier) -> tuple[str, Table, list[str]]:
-    """Show the rules: the picture shows the curve."""
-    rows = []
-    for point in frontier.rules:
-        value = getattr(point, frontier.value)
-        row = {"rule": point.rule, frontier.criterion: point.criterion}
-        rows.append({**row, frontier.value: value})
-    title = (
-        f"What each rule achieves, with {level_text(frontier.level)} intervals for "
-        f"{frontier.value}"
-    )
-    note = f"table() lists all {len(frontier.curve)} points of the curve."
-    return title, rows, [note]
-
-
 # Labels
 
 

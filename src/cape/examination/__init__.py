@@ -3,7 +3,7 @@
 `examine` returns an `Examination`: everything there is to say about a batch. What to
 do with the predictions (``action``), what has moved (``moved``, ``prior_shift``,
 ``columns``, ``verdict``), what to expect of the predictions (``expected``,
-``criteria``, ``frontiers``), what labels say (``labels``), and how many rows or labels
+``criteria``), what labels say (``labels``), and how many rows or labels
 are needed (`rows_needed`, ``labels_needed``).
 
 `rows_needed` and `suspicious_columns` help before there is a batch, and
@@ -12,7 +12,6 @@ are needed (`rows_needed`, ``labels_needed``).
 
 from cape.examination._examination import Examination, examine
 from cape.examination._expected import ExpectedCriteria, ExpectedPerformance
-from cape.examination._frontier import Frontier
 from cape.examination._needed import LabelChecks, rows_needed, rows_to_label
 from cape.examination._shift import ColumnShift, PrevalenceMoved, PriorShiftTest
 from cape.examination._suspicious import suspicious_columns
@@ -22,7 +21,6 @@ __all__ = [
     "Examination",
     "ExpectedCriteria",
     "ExpectedPerformance",
-    "Frontier",
     "LabelChecks",
     "PrevalenceMoved",
     "PriorShiftTest",

@@ -21,7 +21,7 @@ from cape._evidence import Evidence, GroupEvidence
 from cape._group_model import GroupModel, MemberRates
 from cape._groups import Group
 from cape._labelled._use import CheckedCalls, check_calls, label_estimate
-from cape.metrics._rates import FEWEST_ROWS, Confusion
+from cape.metrics._rates import Confusion
 from cape.rules import CRITERIA, GroupSituation
 from cape.rules._problem import compared_groups
 
@@ -475,43 +475,16 @@ class BatchDraws:
             measured.append(alone)
         return CRITERIA[name].measure(measured, [0] * len(measured))
 
-    def expected_pe(self, members: Mapping[Group, int]) -> float:
-        """Return the PE to expect of the worst pair of groups of at least ten rows.
-
-        It is the median over the draws; NaN if it is undefined for every pair.
-        """
-        compared = {}
-        for group, member in members.items():
-            if self.groups[group].adapted.rows >= FEWEST_ROWS:
-                shares = self.situations[group].predicted_prevalences
-                compared[group] = float(shares[member])
-        predicted = np.array(list(compared.values()))
-        prevalences = np.array([self.groups[group].prevalences for group in compared])
-        worst = float("nan")
-        for place, group in enumerate(compared):
-            if predicted[place] and self.groups[group].adapted.estimate.value:
-                signed = signed_pe(prevalences, place, predicted)
-                medians = np.delete(np.median(np.abs(signed), axis=1), place)
-                worst = float(np.fmax.reduce(medians, initial=worst))
-        return worst
-
-    def cost(
-        self,
-        members: Mapping[Group, int],
-        expected: Mapping[Group, ExpectedRates],
-        *,
-        cost_fp: float,
-        cost_fn: float,
+    def errors(
+        self, members: Mapping[Group, int], expected: Mapping[Group, ExpectedRates]
     ) -> tuple[float, np.ndarray]:
-        """Compute the cost of errors of a row of the batch.
+        """Compute the share of rows that are decided wrongly.
 
         Parameters
         ----------
         members : mapping from group to int
         expected : mapping from group to ExpectedRates
             Of these members.
-        cost_fp, cost_fn : float
-            What the two errors cost.
 
         Returns
         -------
@@ -526,11 +499,10 @@ class BatchDraws:
             share = self.situations[group].share
             missed = batches.prevalence * (1 - np.nan_to_num(batches.tpr, nan=1.0))
             wrong = (1 - batches.prevalence) * np.nan_to_num(batches.fpr)
-            drawn = drawn + share * (cost_fn * missed + cost_fp * wrong)
+            drawn = drawn + share * (missed + wrong)
             rates = expected[group]
             if rates.known:
-                cost = cost_fn * rates.false_negatives + cost_fp * rates.false_positives
-                total += share * cost
+                total += share * (rates.false_negatives + rates.false_positives)
                 known += share
         if not known:
             return float(drawn.mean()), drawn

@@ -34,7 +34,6 @@ from cape.examination._expected import (
     expect_criteria,
     expect_rates,
 )
-from cape.examination._frontier import Frontier, find_frontiers
 from cape.examination._needed import (
     LabelChecks,
     check_labels,
@@ -54,7 +53,6 @@ from cape.examination._shift import (
 )
 from cape.metrics import confusion_by_group
 from cape.metrics._rates import Confusion
-from cape.rules import CRITERIA
 
 _FOUND = ["rows", "training_prevalence", "estimate", "low", "high"]
 _CHOSEN = [
@@ -305,7 +303,7 @@ class Examination(InNotebook):
         """Examine the same batch under another rule.
 
         The estimates are the same. Compare ``expected`` and ``criteria`` to see the
-        price of a rule.
+        price of a rule, or of each of several tolerances.
 
         Parameters
         ----------
@@ -332,33 +330,6 @@ class Examination(InNotebook):
             labelled=self._labelled,
             **self._simulation,
         )
-
-    def frontiers(
-        self,
-        criteria: Sequence[str] = tuple(CRITERIA),
-        *,
-        cost_fp: float = 1.0,
-        cost_fn: float = 1.0,
-        n_points: int = 30,
-    ) -> dict[str, Frontier]:
-        """Compute what meeting each criterion costs, without labels.
-
-        Parameters
-        ----------
-        criteria : sequence of str, default=all
-            Names in `cape.rules.CRITERIA`.
-        cost_fp, cost_fn : float, default=1.0
-            Costs of a false positive and a false negative. If both are 1, the cost is
-            1 - accuracy.
-        n_points : int, default=30
-            Most points of a curve.
-
-        Returns
-        -------
-        dict from str to Frontier
-        """
-        costs = {"cost_fp": cost_fp, "cost_fn": cost_fn}
-        return find_frontiers(self.draws, self.adaptation, criteria, costs, n_points)
 
     def rows_needed(
         self, width: float, *, prevalence: float | None = None

@@ -384,8 +384,8 @@ def expect_criteria(
     bounds = bounds_of(adaptation.rule)
     values = {"accuracy": Estimate(float("nan"), 0.0, 1.0)}
     if members:
-        cost, costs = draws.cost(members, expected, cost_fp=1, cost_fn=1)
-        values["accuracy"] = holding(1 - cost, *central(1 - costs, level))
+        wrong, drawn_wrong = draws.errors(members, expected)
+        values["accuracy"] = holding(1 - wrong, *central(1 - drawn_wrong, level))
     probabilities = {}
     for name, criterion in CRITERIA.items():
         value = draws.criterion(name, members, expected)

@@ -71,7 +71,7 @@ class GroupSituation:
     rates: MemberRates
     unchanged: int = 0
 
-    # Computed once: a frontier looks at the rates of all members a thousand times.
+    # Computed once: a rule may look at the rates of all members a thousand times.
     @cached_property
     def tpr(self) -> np.ndarray:
         """True positive rate of each member; NaN where it is unknown."""
