@@ -107,7 +107,7 @@ def test_every_part_of_a_report_calls_a_group_the_same(case, summaries_of):
         for entry in summary[part]["groups"]:
             assert entry["rows"] == sizes[entry["group"]]
     content = case.seen.to_dict()
-    assert {entry["group"]: entry["rows"] for entry in content["adaptation"]} == sizes
+    assert {entry["group"]: entry["rows"] for entry in content["groups"]} == sizes
     assert [entry["group"] for entry in summary["histograms"]] == names
     for text in (
         repr(case.seen),

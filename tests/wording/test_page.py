@@ -3,26 +3,9 @@
 import pytest
 
 from cape._app_wording._page import (
-    is_told,
     labels_head,
-    moved_by,
 )
 from cape.examination import LabelChecks
-
-
-@pytest.mark.parametrize(
-    ("verdict", "code", "decided", "told"),
-    [
-        ("cannot_tell", "label", False, False),
-        ("cannot_tell", "use", False, True),
-        ("cannot_tell", "label", True, True),
-        ("fault", "do_not_use", False, False),
-        ("drifted", "not_adapted", False, True),
-    ],
-)
-def test_a_share_is_told_where_something_tells_it(verdict, code, decided, told):
-    assert is_told({"verdict": verdict}, {"code": code}, decided=decided) is told
-
 
 # What labels say of the estimates
 
@@ -72,11 +55,3 @@ def test_a_group_that_chance_explains_is_not_refuted(checks):
 )
 def test_the_headline_of_labels(checks, decide, verdict, head):
     assert labels_head(checks(decide=decide, a=verdict)) == head
-
-
-def test_a_move_from_an_unknown_share_is_not_told():
-    batch = {"verdict": "consistent", "estimate": 0.4, "training_prevalence": 0.3}
-    assert moved_by(batch) == "+0.100"
-    assert moved_by({**batch, "verdict": "fault"}) == "?"
-    # Fewer than ten training rows.
-    assert moved_by({**batch, "training_prevalence": None}) == "?"

@@ -18,7 +18,7 @@ from cape._wording._numbers import (
     joined,
     points,
 )
-from cape._wording._results import column_line, said_by_labels
+from cape._wording._results import said_by_labels
 
 if TYPE_CHECKING:
     from cape.examination import LabelChecks
@@ -63,13 +63,6 @@ def interval(low: float | None, high: float | None) -> str:
     if low is None or high is None or low == high:
         return ""
     return f"{points(low)}\N{EN DASH}{points(high)}%"
-
-
-def is_told(group: Summary, action: Summary, *, decided: bool = False) -> bool:
-    """Tell whether to show the share of a group: labels tell it whatever tests say."""
-    if decided or action["code"] == "use":
-        return True
-    return group["verdict"] not in ("fault", "cannot_tell")
 
 
 def action_name(action: Summary) -> str:
@@ -208,22 +201,3 @@ COLUMNS_NOT_CHECKED = (
     "Columns were not checked: the model was trained on a sparse matrix or with "
     "drift='ignore'."
 )
-
-
-_NO_MOVE = ("cannot_tell", "too_little_known", "fault")
-"""Verdicts under which nobody can say how far a share has moved."""
-
-
-def moved_by(batch: Mapping[str, Any]) -> str:
-    """Write how far a group has moved in a batch, where that can be told."""
-    training = batch["training_prevalence"]
-    if training is None or batch["verdict"] in _NO_MOVE:
-        return "?"
-    return f"{batch['estimate'] - training:+.3f}"
-
-
-def worst_column(column: Any, n_moved: int) -> str:
-    """Say what happened to the column that moved most, and count the others."""
-    text = column_line(column.column, column.what_happened)
-    more = n_moved - 1
-    return f"{text} (and {more} more)" if more else text

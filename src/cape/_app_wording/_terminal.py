@@ -21,9 +21,7 @@ from cape._app_wording._audit import (
 from cape._app_wording._page import (
     COLUMNS_NOT_CHECKED,
     difference_text,
-    is_told,
     label_fact,
-    moved_by,
 )
 from cape._limits import USEFUL_WIDTH
 from cape._wording._action import (
@@ -380,38 +378,28 @@ def _entries(summary: Mapping[str, Any], verbose: bool) -> list[dict[str, Any]]:
     """Return what the table says of each group, and what to do with it."""
     entries = []
     labels = summary["labels"]
-    actions = summary["action"]["groups"]
-    for place, (group, action) in enumerate(
-        zip(summary["groups"], actions, strict=True)
-    ):
-        decided = False
-        if labels is not None:
-            check = labels["groups"][place]
-            decided = labels["decide"] and check["label_verdict"] is not None
-        told = is_told(group, action, decided=decided)
-        training = group["training_prevalence"]
-        cells = _shares(group, training, summary["level"], told=told)
+    for group in summary["groups"]:
+        cells = _shares(group, summary["level"])
         if labels is not None:
             # What labels say; or, where they decide, what was estimated without them.
             key = "without_labels" if labels["decide"] else "label_estimate"
-            value = check[key] if check["label_verdict"] else None
+            value = group[key] if group["label_verdict"] else None
             cells[_LABEL_COLUMNS[labels["decide"]]] = number(value)
         if verbose:
             cells |= {"rows": group["rows"], "PD <=": number(group["pd_bound"])}
-        entries.append({"group": group["group"], "action": action, "cells": cells})
+        entry = {"group": group["group"], "action": group["action"], "cells": cells}
+        entries.append(entry)
     return entries
 
 
-def _shares(
-    group: Mapping[str, Any], training: float | None, level: float, *, told: bool
-) -> dict[str, Any]:
+def _shares(group: Mapping[str, Any], level: float) -> dict[str, Any]:
     """Write the shares of positives of a group, by the heads of their columns."""
-    now = number(group["estimate"]) if told else "can't tell"
+    now = number(group["estimate"]) if group["told"] else "can't tell"
     range_of = interval(group["low"], group["high"])
-    if group["verdict"] == "fault" and not told:
+    if group["verdict"] == "fault" and not group["told"]:
         range_of = "-"
     return {
-        "training": number(training),
+        "training": number(group["training_prevalence"]),
         "now": now,
         level_text(level): range_of,
         "predicted": number(group["predicted_prevalence"]),
@@ -573,9 +561,7 @@ def predicted_all(summary: Mapping[str, Any], *, sample: str, verbose: bool) -> 
         if batch["place"] < n_batches:
             absent.append(group["group"])
             continue
-        told = is_told(batch, batch["action"])
-        training = group["training_prevalence"]
-        cells = _shares(batch, training, summary["level"], told=told)
+        cells = _shares(batch, summary["level"])
         cells["moved in"] = (
             f"{sum(b['moved'] for b in group['batches'])} of {n_batches}"
         )
@@ -607,7 +593,7 @@ def _batches(summary: Mapping[str, Any]) -> Blocks:
                     batch["rows"],
                     number(batch["estimate"]),
                     interval(batch["low"], batch["high"]),
-                    moved_by(batch),
+                    "?" if batch["change"] is None else f"{batch['change']:+.3f}",
                     number(batch["pd_bound"]),
                     batch["verdict"].replace("_", " "),
                 ]

@@ -6,9 +6,10 @@ a table under their headings, and sentences below it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cape._estimate import Estimate
 from cape._wording._action import action_head
 from cape._wording._audit import RATE_NAMES
 from cape._wording._numbers import (
@@ -25,7 +26,7 @@ from cape._wording._results import (
 
 if TYPE_CHECKING:
     from cape import examination as results
-    from cape.examination._shift import GroupShiftTest
+    from cape.examination._shift import ColumnFinding, GroupShiftTest
 
 Table = list[dict[str, Any]]
 
@@ -39,8 +40,6 @@ KEY_OF_COLUMNS = "red diamond: the column changed"
 WITH_AND_WITHOUT_LABELS = "Share of positives with and without labels"
 
 _MOST_NOTES = 10
-_MOST_COLUMNS = 3
-"""Columns that moved, shown for each group."""
 
 
 # What has moved
@@ -102,6 +101,13 @@ def columns_title(n_columns: int, n_moved: int) -> str:
     """Say how many columns moved."""
     found = f"{n_moved:,} of {n_columns:,}" if n_moved else "none clearly"
     return f"Columns by group, largest change first: {found} changed"
+
+
+def worst_column(moved: Sequence[ColumnFinding]) -> str:
+    """Say what happened to the column that moved most, and count the others."""
+    text = column_line(moved[0].column, moved[0].what_happened)
+    more = len(moved) - 1
+    return f"{text} (and {more} more)" if more else text
 
 
 # What to expect
@@ -170,37 +176,34 @@ def examination_title(examination: results.Examination) -> str:
 def examination_shown(examination: results.Examination) -> tuple[str, Table, list[str]]:
     """Show what to do, the most important numbers, and what labels say."""
     rows = []
-    of_groups = []
-    for group, adapted in examination.adaptation.groups.items():
-        action = examination.action.groups[group]
-        expected = examination.expected.groups[group]
+    notes: list[str] = []
+    labels = examination.labels
+    for group, facts in zip(examination.names, examination.facts(), strict=True):
         row = {
-            "rows": adapted.rows,
-            "training": adapted.training_prevalence,
-            "now": adapted.estimate,
-            "predicted": adapted.predicted_prevalence,
+            "rows": facts["rows"],
+            "training": facts["training_prevalence"],
+            "now": Estimate(facts["estimate"], facts["low"], facts["high"]),
+            "predicted": facts["predicted_prevalence"],
         }
+        # Nothing is known of the rates where too little is known of the group.
+        is_known = facts["action"]["code"] in ("use", "label")
         for rate in ("fpr", "fnr", "accuracy"):
-            row[RATE_NAMES[rate]] = None
-            # Otherwise nothing is known of the rates.
-            if action.code in ("use", "label"):
-                row[RATE_NAMES[rate]] = getattr(expected, rate).value
-        row |= {"action": action.text, "verdict": examination.verdict(group).text}
+            row[RATE_NAMES[rate]] = facts[rate] if is_known else None
+        row["action"] = examination.action.groups[group].text
+        row["verdict"] = facts["verdict_text"]
         rows.append(row)
-        name = examination.names[group]
-        for column in examination.columns.moved(group)[:_MOST_COLUMNS]:
-            changed = column_line(column.column, column.what_happened)
-            of_groups.append(f"{name}: {changed}.")
-        if examination.labels is not None:
-            check = examination.labels.groups[group]
-            said = describe_labels(check, decide=examination.labels.decide)
-            of_groups.append(f"{name}: {said}.")
+        for column in facts["columns"]:
+            changed = column_line(column["column"], column["what_happened"])
+            notes.append(f"{facts['group']}: {changed}.")
+        if labels is not None:
+            said = describe_labels(labels.groups[group], decide=labels.decide)
+            notes.append(f"{facts['group']}: {said}.")
     title = (
         f"{action_head(examination.action.to_dict()['groups'])}. Examination of "
         f"{rows_text(examination.rows)}, with {level_text(examination.level)} "
         "intervals; FPR, FNR and accuracy are expected values."
     )
-    notes = of_groups[:_MOST_NOTES]
+    notes = notes[:_MOST_NOTES]
     if all(row["accuracy"] is not None for row in rows):
         notes += _worst_pe(examination.expected)
     if examination.prior_shift.advice:

@@ -266,14 +266,12 @@ def _findings(batches: list[dict[str, Any]]) -> list[Finding]:
             where = f"{batch['title']}, {group['group']}"
             if group["rows"] < FEWEST_ROWS:
                 findings.append(Finding("moved", where, None, "too few rows"))
-            elif words.moved_by(group) == "?":
+            elif group["change"] is None:
                 findings.append(Finding("moved", where, None, "cannot be told"))
-            elif not group["moved"]:
+            else:
                 # An estimate is never that of training: a distance that noise explains,
                 # or what else moved, counts as none.
-                findings.append(Finding("moved", where, 0.0))
-            else:
-                distance = abs(group["estimate"] - group["training_prevalence"])
+                distance = abs(group["change"]) if group["moved"] else 0.0
                 findings.append(Finding("moved", where, distance))
             if group["moved"] and group["rows"] >= FEWEST_ROWS:
                 findings.append(Finding("moved_clearly", where, 1.0))

@@ -19,7 +19,8 @@ from cape._adaptation import Adaptation, warn_if_doubtful
 from cape._drift._find import find_drift
 from cape._evidence import Evidence
 from cape._group_model import own_auc
-from cape._groups import Group, combined_columns, group_labels
+from cape._groups import Group, combined_columns, group_labels, group_table
+from cape._json_fields import strict_json
 from cape._limits import WIDEST
 from cape._notebook import InNotebook
 from cape._prediction import adapt, find_evidence, rule_of
@@ -54,17 +55,36 @@ from cape.examination._shift import (
 from cape.metrics import confusion_by_group
 from cape.metrics._rates import Confusion
 
-_FOUND = ["rows", "training_prevalence", "estimate", "low", "high"]
-_CHOSEN = [
+_RATES = ("fpr", "fnr", "accuracy")
+
+_IN_TABLE = [
+    "rows",
+    "training_prevalence",
+    "estimate",
+    "low",
+    "high",
+    "moved",
     "verdict",
     "held_back",
     "borrowed",
     "made_for",
     "predicted_prevalence",
     "pd_bound",
+    "fpr",
+    "fnr",
+    "accuracy",
 ]
 _OF_LABELS = ["labelled", "without_labels", "label_estimate", "label_verdict"]
 """Columns of `Examination.table`."""
+
+_MOST_COLUMNS = 3
+"""Columns that moved, told of each group."""
+
+_NO_MOVE = ("cannot_tell", "too_little_known", "fault")
+"""Verdicts under which nobody can say how far a share has moved."""
+
+OF_A_COLUMN = ("column", "fault", "effect", "p_adjusted", "what_happened")
+"""What is told of a column that moved."""
 
 
 @dataclass(frozen=True)
@@ -444,16 +464,80 @@ class Examination(InNotebook):
             pd_bound, and the expected fpr, fnr and accuracy. With labels: labelled,
             without_labels, label_estimate and label_verdict as well.
         """
-        adapted = self.adaptation.table()
-        parts = [
-            adapted.reindex(columns=_FOUND),
-            self.moved.table().reindex(columns=["moved"]),
-            adapted.reindex(columns=_CHOSEN),
-            self.expected.table().reindex(columns=["fpr", "fnr", "accuracy"]),
-        ]
+        columns = _IN_TABLE
         if self.labels is not None:
-            parts.append(self.labels.table().reindex(columns=_OF_LABELS))
-        return pd.concat(parts, axis=1)
+            columns = [*columns, *_OF_LABELS]
+        return group_table(self.adaptation.groups, self._known(rates=True), columns)
+
+    def facts(self, *, rates: bool = True) -> list[dict[str, Any]]:
+        """Return what is known of each group: all that shows a batch reads this.
+
+        Parameters
+        ----------
+        rates : bool, default=True
+            Whether to tell the rates to expect, too, which takes a simulation.
+
+        Returns
+        -------
+        list of dict
+            One for each group, as JSON can hold it: its name, the columns of
+            `Adaptation.table`, with what the labels say even where they do not decide;
+            the verdict with its sentence and its reason; ``moved`` and ``change``, how
+            far the share has moved, None if nobody can say; whether the estimate can be
+            ``told``; up to three columns that moved; the ``action``; and the expected
+            fpr, fnr and accuracy.
+        """
+        return strict_json(self._known(rates))
+
+    def _known(self, rates: bool) -> list[dict[str, Any]]:
+        actions = self.action.to_dict()["groups"]
+        labels = self.labels
+        entries = []
+        for (group, adapted), action in zip(
+            self.adaptation.groups.items(), actions, strict=True
+        ):
+            check = adapted if labels is None else labels.groups[group]
+            decided = labels is not None and labels.decide
+            verdict = self.verdict(group)
+            moved = self.moved.groups[group]
+            columns = self.columns.moved(group)
+            is_open = verdict.word in ("fault", "cannot_tell")
+            is_known = decided and check.labels.verdict is not None
+            change = adapted.estimate.value - adapted.training_prevalence
+            reason = ""
+            if verdict.word in ("cannot_tell", "too_little_known"):
+                # A column that moved is not why scores say too little.
+                reason = verdict.text
+            elif columns:
+                reason = words.worst_column(columns)
+            entry = {
+                "group": self.names[group],
+                **adapted.flat(),
+                **{n: v for n, v in check.flat().items() if n.startswith("label")},
+                # With the reason, which the adaptation alone does not know.
+                "verdict": verdict.word,
+                "verdict_text": verdict.text,
+                "reason": reason,
+                "clear": verdict.clear,
+                "told": is_known or action["code"] == "use" or not is_open,
+                "moved": moved.moved,
+                "change": None if verdict.word in _NO_MOVE else change,
+                # The interval beside it is that of the group by itself, too.
+                "p_moved": moved.p_value,
+                "p_moved_adjusted": moved.p_adjusted,
+                "columns": [
+                    {name: getattr(column, name) for name in OF_A_COLUMN}
+                    for column in columns[:_MOST_COLUMNS]
+                ],
+                "columns_moved": len(columns),
+                "unexplained": self.prior_shift.groups[group].effect,
+                "action": action,
+            }
+            if rates:
+                for name in _RATES:
+                    entry[name] = getattr(self.expected.groups[group], name).value
+            entries.append(entry)
+        return entries
 
     def to_dict(self) -> dict[str, Any]:
         """Return all parts as a dict that JSON can hold.
@@ -462,8 +546,9 @@ class Examination(InNotebook):
         -------
         dict
             ``fingerprint``, ``rows``, ``level``, ``drift``, ``rule``, ``action``,
-            ``adaptation``, ``shift_test``, ``columns``, ``moved``, ``expected``,
-            ``criteria``, ``labels`` and ``observed``. What is unknown is None.
+            ``groups`` (see `facts`), ``shift_test``, ``columns``, ``moved``,
+            ``expected``, ``criteria``, ``labels`` and ``observed``. What is unknown is
+            None.
         """
         observed = self.observed
         return {
@@ -475,7 +560,7 @@ class Examination(InNotebook):
             "action": self.action.to_dict(),
             # `Adaptation.to_json` keeps the types of groups; here they are names for
             # people.
-            "adaptation": self.adaptation.to_dict()["groups"],
+            "groups": self.facts(),
             "shift_test": self.prior_shift.to_dict(),
             "columns": self.columns.to_dict(),
             "moved": self.moved.to_dict(),

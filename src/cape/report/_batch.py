@@ -24,6 +24,7 @@ from cape._json_fields import strict_json
 from cape._plot import ALARM, INK, LINE, NOW, SOFT, THEN, svg_or_reason
 from cape._wording._results import bound_sentence
 from cape.examination import Examination, LabelChecks
+from cape.examination._examination import OF_A_COLUMN
 from cape.metrics._audit import audit_counts
 from cape.report._audit import audit_content
 from cape.report._model import facts_of_classifier, stamped
@@ -35,11 +36,6 @@ WIDTHS = (0.2, 0.1, 0.05)
 _TOLERATED = 0.1
 """Distance of labels and estimate that a refuted estimate may have without an alarm.
 Labels of a million rows refute estimates that are good for every purpose."""
-
-_MOST_WORST = 3
-"""Columns that moved, told of each group."""
-
-_OF_A_COLUMN = ("column", "fault", "effect", "p_adjusted", "what_happened")
 
 _VERDICTS = (
     "fault",
@@ -145,23 +141,15 @@ def batch_facts(examination: Examination, title: str, *, rates: bool = True) -> 
         ``title``, ``rows``, ``action``, ``verdict``, ``groups``, and ``expected_pe``,
         which is None if no pair is defined.
     """
-    action = examination.action.to_dict()
-    groups = _group_entries(examination)
-    for entry, of_group in zip(groups, action["groups"], strict=True):
-        entry["action"] = of_group
     facts = {
         "title": title,
         "rows": examination.rows,
-        "action": action,
+        "action": examination.action.to_dict(),
         "verdict": batch_verdict(examination),
-        "groups": groups,
+        "groups": examination.facts(rates=rates),
     }
     if rates:
         expected = examination.expected
-        for entry, group in zip(groups, examination.names, strict=True):
-            for rate in ("fpr", "fnr", "accuracy"):
-                value = getattr(expected.groups[group], rate).value
-                entry[rate] = strict_json(value)
         worst = expected.worst_pair()
         pe = None if worst is None else strict_json(expected.between[worst].value)
         facts["expected_pe"] = pe
@@ -183,42 +171,6 @@ def _aims(rule: Summary, examination: Examination) -> list[str]:
     criteria = examination.criteria.to_dict()["criteria"]
     entries = {entry["criterion"]: entry for entry in criteria}
     return [bound_sentence(entries[name], bound) for name, bound in bounds.items()]
-
-
-def _group_entries(examination: Examination) -> list[Summary]:
-    """Return what was estimated, chosen and tested in each group."""
-    entries = []
-    for group, adapted in examination.adaptation.groups.items():
-        moved = examination.moved.groups[group]
-        verdict = examination.verdict(group)
-        columns = examination.columns.moved(group)
-        reason = ""
-        if verdict.word in ("cannot_tell", "too_little_known"):
-            # A column that moved is not why scores say too little.
-            reason = verdict.text
-        elif columns:
-            reason = words.worst_column(columns[0], len(columns))
-        entry = {
-            "group": examination.names[group],
-            **adapted.flat(),
-            # With the reason, which the adaptation alone does not know.
-            "verdict": verdict.word,
-            "verdict_text": verdict.text,
-            "reason": reason,
-            "moved": moved.moved,
-            # The interval beside it is that of the group by itself, too.
-            "p_moved": moved.p_value,
-            "p_moved_adjusted": moved.p_adjusted,
-            "clear": verdict.clear,
-            "columns": [
-                {name: getattr(column, name) for name in _OF_A_COLUMN}
-                for column in columns[:_MOST_WORST]
-            ],
-            "columns_moved": len(columns),
-            "unexplained": examination.prior_shift.groups[group].effect,
-        }
-        entries.append(strict_json(entry))
-    return entries
 
 
 def batch_verdict(examination: Examination) -> Summary:
@@ -299,9 +251,7 @@ def _moved_columns(columns: Summary) -> list[Summary]:
     entries: list[Summary] = []
     for name, column in _columns_of_groups(columns):
         if column["moved"]:
-            entries.append(
-                {"group": name, **{key: column[key] for key in _OF_A_COLUMN}}
-            )
+            entries.append({"group": name, **{key: column[key] for key in OF_A_COLUMN}})
     entries.sort(key=lambda entry: (not entry["fault"], -entry["effect"]))
     return entries
 
