@@ -20,8 +20,10 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system says of a file that does not fit on its disk."""
+
+_unfinished: set[Path] = set()
 
 _WIDTH = 30
 """Characters of a full progress bar."""
@@ -210,6 +212,7 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         # In here, so that a signal finds no file without a try around it.
+        _unfinished.add(temporary)
         _create(temporary, target)
         yield temporary
         # Again, since the file may have appeared meanwhile.
@@ -221,12 +224,23 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         # Errors of writing name no file, and libraries have words of their own.
         if (
             isinstance(error, OSError)
-            and error.errno in _NO_ROOM
+            and error.errno in NO_ROOM
             and error.filename is None
         ):
             reason = os.strerror(error.errno)
             raise OSError(error.errno, reason, str(path)) from error
         raise
+    finally:
+        _unfinished.discard(temporary)
+
+
+def remove_unfinished() -> None:
+    """Delete the temporary files of all blocks of `new_file` that have not ended.
+
+    For a process that is about to end without leaving them.
+    """
+    for temporary in list(_unfinished):
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

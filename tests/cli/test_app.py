@@ -251,6 +251,7 @@ def test_a_reader_that_leaves_is_no_error(people_folder):
     [
         pytest.param("SIGINT", 130, "stopped.", marks=pytest.mark.slow),
         ("SIGTERM", 143, ""),
+        ("SIGHUP", 129, ""),
     ],
 )
 def test_a_command_that_is_stopped_leaves_nothing_half_written(
@@ -286,3 +287,79 @@ def test_standard_input_is_read_from_a_file_and_refused_from_a_pipe(tmp_path):
     done = subprocess.run(command, input=content, capture_output=True, text=True)
     assert done.returncode == 2
     assert "a pipe or a device" in done.stderr
+
+
+# What a command might be at when its end comes.
+AT_A_LONG_STEP = """
+import sys
+import numpy as np
+from cape import cli
+from cape._io import new_file
+
+def work(argv):
+    matrix = np.random.default_rng(0).normal(size=(4000, 4000))
+    with new_file(sys.argv[1]):
+        print("begun", flush=True)
+        np.linalg.svd(matrix)
+
+cli.run = work
+cli.main()
+"""
+ARROW_READS_AHEAD = """
+import sys
+from pyarrow import csv
+from cape import cli
+
+class Slow:
+    closed = False
+    def read(self, size):
+        sum(range(100_000))
+        return b"1,2\\n" * (size // 4)
+
+def work(argv):
+    global reader
+    reader = csv.open_csv(Slow(), csv.ReadOptions(block_size=1 << 16))
+    reader.read_next_batch()
+    print("an error", file=sys.stderr)
+    return 2
+
+cli.run = work
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_ends_what_python_would_wait_for(tmp_path, sent):
+    command = [sys.executable, "-c", AT_A_LONG_STEP, str(tmp_path / "a.txt")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(getattr(signal, sent))
+        # The decomposition takes minutes.
+        assert process.wait(timeout=20) == 128 + getattr(signal, sent)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_thread_that_reads_ahead_does_not_abort_the_end():
+    command = [sys.executable, "-c", ARROW_READS_AHEAD]
+    for _ in range(3):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (2, "an error\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk")
+@pytest.mark.parametrize("call", ["--help", "info m.cape", "info m.cape --json"])
+def test_an_output_that_is_full_is_named(people_folder, call):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cape", *call.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=people_folder,
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: standard output or ")
+    assert done.stderr.count("\n") == 1

@@ -4,11 +4,15 @@ A command parses its arguments, has the work done by one function of `cape.files
 and prints what it returns. Pages are written by `cape.report`.
 """
 
+import atexit
 import os
 import signal
 import sys
+import threading
+import time
 from typing import Any
 
+from cape._io import remove_unfinished
 from cape._packages import require_extra
 
 require_extra("app", "typer", "rich", what="the command line")
@@ -28,9 +32,15 @@ from cape.cli import _model
 from cape.cli import _demo
 
 # isort: on
-from cape.cli._app import app, run
+from cape.cli._app import PIPE_CLOSED, app, aside, explain, run
 
 __all__ = ["app", "main"]
+
+
+_GRACE = 1.0
+"""Seconds that a signal leaves a command to end by itself."""
+
+_STOPPING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -41,11 +51,65 @@ def main(argv: list[str] | None = None) -> None:
     argv : list of str, optional
         The arguments; by default those that the process was started with.
     """
-    # Without it, SIGTERM would end the process at once and leave temporary files.
-    signal.signal(signal.SIGTERM, _exit_on_signal)
-    sys.exit(run(argv))
+    _obey_signals()
+    try:
+        code: Any = run(argv)
+    except SystemExit as error:
+        code = error.code
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    except BaseException:
+        # With --debug.
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = PIPE_CLOSED
+    except OSError as error:
+        code = explain(error)["exit_code"]
+    sys.stderr.flush()
+    # Arrow reads ahead in threads of its own, which call Python for the bytes of a CSV.
+    # If an error stops the reading, a thread may be at it still: to tear Python down
+    # below it ends in an abort, or never. So Python is not torn down.
+    os._exit(code)
 
 
-def _exit_on_signal(signum: int, frame: Any) -> None:
+def _obey_signals() -> None:
+    """End within a second or so when asked to, and leave no file half written.
+
+    Python hears of a signal between two steps of its own, and a step may be the minutes
+    of a library. The system writes to a pipe at once, and a thread reads it.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
+    for name in _STOPPING:
+        # Windows has no SIGHUP, and nohup ignores it.
+        number = getattr(signal, name, None)
+        if number and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _stop)
+    threading.Thread(target=_end_in_time, args=(reader,), daemon=True).start()
+
+
+def _stop(signum: int, frame: Any) -> None:
     """Exit through the clean-up of open files, so that none stays half written."""
+    # A second signal would interrupt the clean-up.
+    for name in _STOPPING:
+        if hasattr(signal, name):
+            # Not SIG_IGN, about which Python may complain.
+            signal.signal(getattr(signal, name), lambda *_: None)
+    if signum == signal.SIGINT:
+        raise KeyboardInterrupt
     raise SystemExit(128 + signum)
+
+
+def _end_in_time(reader: int) -> None:
+    """End the process if it is still there some time after a signal."""
+    (signum,) = os.read(reader, 1)
+    time.sleep(_GRACE)
+    remove_unfinished()
+    # Bars hide it.
+    aside.show_cursor()
+    os._exit(128 + signum)

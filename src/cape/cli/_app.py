@@ -16,8 +16,9 @@ import json
 import math
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +31,7 @@ from rich.text import Text
 from cape import __version__
 from cape._app_wording._notes import note_text
 from cape._app_wording._terminal import Styled, TextTable, in_options
+from cape._io import NO_ROOM
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -52,7 +54,7 @@ aside = Console(stderr=True)
 BAD_INPUT = 2
 _BUG = 3
 _STOPPED = 130  # what typer returns after Ctrl-C
-_PIPE_CLOSED = 141  # what a shell reports of a program that SIGPIPE has ended
+PIPE_CLOSED = 141  # what a shell reports of a program that SIGPIPE has ended
 
 # Errors that the library raises on purpose, with a message for the user.
 _EXPECTED_ERRORS = (ValueError, OSError, ImportError)
@@ -124,7 +126,7 @@ def run(argv: list[str] | None = None) -> int:
         # So rich and typer end if nobody reads on, as after ``cape ... | head -1``.
         # Conditions of --fail-if return their 1.
         if error.code == 1:
-            return _PIPE_CLOSED
+            return PIPE_CLOSED
         raise
     except Exception as error:
         if debug:
@@ -134,7 +136,9 @@ def run(argv: list[str] | None = None) -> int:
             return BAD_INPUT
         told = explain(error)
         if "--json" in arguments:
-            give_json("failed", {"error": told})
+            # Standard output may be what failed.
+            with suppress(OSError):
+                give_json("failed", {"error": told})
         return told["exit_code"]
     if code == _STOPPED:
         aside.print("stopped.")
@@ -167,6 +171,10 @@ def explain(error: Exception) -> dict[str, Any]:
     elif isinstance(error, OSError) and error.strerror and error.filename:
         # Without the number of an error of the system.
         message = f"{error.filename}: {error.strerror}."
+    elif isinstance(error, OSError) and error.errno in NO_ROOM:
+        # `new_file` names files.
+        places = f"standard output or {tempfile.gettempdir()}"
+        message = f"{places}: {os.strerror(error.errno)}."
     elif isinstance(error, _EXPECTED_ERRORS):
         message = in_options(str(error)) or type(error).__name__
     else:
