@@ -2,14 +2,11 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from cape.files import predict_file
-from cape.files._audit import impact_ratios
 from cape.report import to_html
-from cape.report._audit import impact_summary
 
 LEVEL = 0.9
 
@@ -65,26 +62,6 @@ def audit_of(summaries_of, confusion):
 
 
 @pytest.fixture(scope="session")
-def impact_of():
-    """Make the summary of a bias audit of three categories, one of them small."""
-
-    def make(path):
-        colours = pd.DataFrame({"colour": ["blue", "green"] * 60 + ["few", None]})
-        ratios = impact_ratios(np.arange(122) % 3 == 0, {"colour": colours}, 0.02)
-        given = {
-            "source": path,
-            "file_sha256": "0" * 64,
-            "columns": {"groups": "colour"},
-        }
-        words = {"data_source": None, "data_date": None, "title": None}
-        return impact_summary(
-            ratios, {"selected": "yes"}, min_share=0.02, **given, **words
-        )
-
-    return make
-
-
-@pytest.fixture(scope="session")
 def summaries(
     people_folder,
     people_model,
@@ -92,7 +69,6 @@ def summaries(
     batch_of_file,
     batches_of_files,
     audit_of,
-    impact_of,
 ):
     """A summary of every kind, at a level of 90 %; "new" is a batch without labels."""
     path = people_folder / "new.csv"
@@ -104,7 +80,12 @@ def summaries(
         "batch": batch_of_file(people_model, path, level=LEVEL),
         "new": batch_of_file(people_model, unlabelled, level=LEVEL),
         "audit": audit_of(counts, level=LEVEL, columns={"label": "y"}),
-        "ll144": impact_of(path),
+        "ll144": audit_of(
+            {**counts, "few": (1, 0, 0, 1)},
+            columns={"positive": "yes"},
+            group_columns=["colour"],
+            table="ll144",
+        ),
         "batches": batches_of_files(people_model, paths, level=LEVEL),
     }
 

@@ -41,10 +41,6 @@ _NOTES = {
     "suspicious": "{kind}: {columns}. Leave out a column with --drop, or all "
     "suspicious ones with --drop-suspicious.",
     "dropped": "dropped {kind}: {columns}.",
-    "looks_unknown": "{value!r} in {column!r} counts as a category. If it means "
-    "that the category is unknown, pass --unknown {value!r}.",
-    "one_table": "Local Law 144 asks for tables by sex, by race/ethnicity and by both "
-    "combined: name both columns with --group.",
     "missing_groups": "{n} of {rows} rows have no group and {what}.",
     "missing_labels": "{n} of {rows} rows have no label and were left out.",
     "many_groups": "group column {column!r} has {n} values, each a group of its own. "

@@ -12,10 +12,7 @@ from typing import Any, NamedTuple
 
 from cape._app_wording._audit import (
     COMPARED,
-    IMPACT_COLUMNS,
     ON_TERMINAL,
-    impact_words,
-    unknown_category,
     why_no_pe,
 )
 from cape._app_wording._page import (
@@ -616,6 +613,9 @@ def audited(summary: Mapping[str, Any], *, verbose: bool) -> Blocks:
     verbose : bool
         Whether to show all groups, with the intervals of PD.
     """
+    if summary["kind"] == "ll144":
+        yield from _impact(summary)
+        return
     content = summary["observed"]["cape"]
     by_group = _by_group(content["groups"])
     columns = summary["made"]["columns"]
@@ -681,26 +681,20 @@ def _proportional_equality(
         )
 
 
-def impact_shown(summary: Mapping[str, Any]) -> Blocks:
-    """Show selection rates and impact ratios, and what they are.
+_IMPACT_HEADS = ["category", "applicants", "selected", "selection rate", "impact ratio"]
 
-    Parameters
-    ----------
-    summary : mapping
-        From `impact_summary`.
-    """
-    heads = IMPACT_COLUMNS[summary["rate"]]
-    for name, entries in summary["tables"].items():
+
+def _impact(summary: Mapping[str, Any]) -> Blocks:
+    """Show selection rates and impact ratios, and what they are."""
+    for name, table in summary["tables"].items():
         rows = []
-        for entry in entries:
-            if entry["status"] != "unknown":
-                rates = [number(entry["rate"]), number(entry["impact_ratio"])]
-                counts = [entry["category"], entry["applicants"], entry["selected"]]
-                rows.append([*counts, *rates])
-        yield TextTable(name, ["category", "applicants", *heads], rows)
-        if any(entry["status"] == "unknown" for entry in entries):
-            yield f"{unknown_category(name, entries)}."
-    yield from impact_words(summary)
+        for entry in table["categories"]:
+            category, *counts, rate, ratio = entry.values()
+            rows.append([category, *counts, number(rate), number(ratio)])
+        title = f"{name} (unknown: {rows_text(table['unknown'])})"
+        yield TextTable(title, _IMPACT_HEADS, rows)
+    yield f"Selected means {summary['made']['columns']['positive']}."
+    yield "The law sets no threshold; this is not legal advice."
 
 
 # ------------------------------------------------------------------------ fail-if
@@ -747,13 +741,12 @@ def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
 # ----------------------------------------------------------- parameters to options
 
 _SAME_NAMES = """
-acknowledge ask author bins blank_means checked cost_fn cost_fp counts cv data_date
-debug decimal decision dialect drift drop drop_suspicious encoding fail_if force group
-jobs label learner level metrics min_group_size min_share missing_groups missing_labels
-most name note out paper pool positive positive_decision prediction prevalence
-quantifier reference report rows rule score scores seed separator small_groups source
-spread sql state table threshold title tolerance unknown unknown_groups verbose version
-width
+acknowledge ask author bins blank_means checked cost_fn cost_fp counts cv debug decimal
+decision dialect drift drop drop_suspicious encoding fail_if force group jobs label
+learner level metrics min_group_size missing_groups missing_labels most name note out
+paper pool positive positive_decision prediction prevalence quantifier reference report
+rows rule score scores seed separator small_groups spread sql state table threshold
+title tolerance unknown_groups verbose version width
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {

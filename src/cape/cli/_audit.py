@@ -1,18 +1,14 @@
-"""``cape audit``: from labels and predictions to the fairness table with intervals.
-
-``cape audit --table ll144`` are the tables of a bias audit.
-"""
+"""``cape audit``: from labels and predictions to the fairness table with intervals."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cape import files
 from cape._app_wording._audit import BETWEEN_NAMES
-from cape._app_wording._terminal import audited, impact_shown
+from cape._app_wording._terminal import audited
 from cape._wording._audit import RATE_NAMES
 from cape.cli import _options as options
 from cape.cli._app import progress
@@ -20,127 +16,8 @@ from cape.cli._options import command
 from cape.cli._output import Finding, Output, parse_conditions
 from cape.files._notes import Notes
 
+_PRINTED = ("differences", "groups", "pairs", "worst", "small_groups")
 _MAP_FORM = "PREDICTION=LABEL, such as high=yes"
-
-
-@dataclass(frozen=True)
-class BiasTable:
-    """The options of ``--table``: the tables of a bias audit, which needs no labels.
-
-    Parameters
-    ----------
-    table : NAME
-        Instead of an audit with labels: ll144, the selection rates and impact ratios
-        that New York City's Local Law 144 requires.
-    score : COLUMN
-        With --table: the column with the score, without a decision.
-    unknown : VALUE
-        With --table: a value of a group column that means unknown, like an empty field.
-        Repeat the option for more values.
-    min_share : NUMBER
-        With --table: categories with a smaller share of the rows get no impact ratio.
-        Default: 0.02, which the rules allow; 0 compares all categories.
-    source : TEXT
-        With --table: where the data come from. Default: the file name.
-    data_date : TEXT
-        With --table: the period of the data, such as 'January to June 2026'. Default:
-        when the file was last changed.
-    out : FILE
-        With --table: write the table as a file (.csv).
-    """
-
-    table: str | None = None
-    score: str | None = None
-    unknown: list[str] | None = None
-    min_share: float | None = None
-    source: str | None = None
-    data_date: str | None = None
-    out: Path | None = None
-
-    def is_asked_for(self) -> bool:
-        """Tell whether the table is asked for, or raise if the options do not fit."""
-        if self.table not in (None, "ll144"):
-            raise ValueError(f"--table must be ll144, got {self.table!r}.")
-        for field in fields(self):
-            if self.table is None and getattr(self, field.name) is not None:
-                name = field.name.replace("_", "-")
-                raise ValueError(f"--{name} must be given together with --table ll144.")
-        return self.table is not None
-
-    def give(
-        self,
-        source: Any,
-        prediction: str | None,
-        group: list[str] | None,
-        positive: list[str] | None,
-        fail_if: list[str] | None,
-        csv: options.Csv,
-        output: Output,
-        **words: Any,
-    ) -> None:
-        """Make the table and hand it over; parameters are those of ``cape audit``."""
-        if not group:
-            raise ValueError("--table ll144 needs --group, such as sex and race.")
-        column = prediction or self.score
-        if column is None or (prediction and self.score):
-            raise ValueError("--table ll144 needs either --prediction or --score.")
-        conditions = parse_conditions(fail_if, ["impact_ratio"])
-        output.check(self.out)
-        from cape._tables._write import TableWriter
-        from cape.files._audit import LEAST_SHARE, impact_of_file
-        from cape.report._audit import impact_summary
-
-        notes = Notes()
-        if len(group) < 2:
-            notes.say("one_table")
-        min_share = LEAST_SHARE if self.min_share is None else self.min_share
-        with progress() as on_rows:
-            ratios, facts, sha256 = impact_of_file(
-                source,
-                column,
-                is_score=prediction is None,
-                group=group,
-                positive=positive,
-                unknown=self.unknown or [],
-                min_share=min_share,
-                dialect=csv.dialect(),
-                notes=notes,
-                on_rows=on_rows,
-            )
-        summary = impact_summary(
-            ratios,
-            facts,
-            source=source,
-            file_sha256=sha256,
-            columns={"decision or score": column, "groups": ", ".join(group)},
-            min_share=min_share,
-            data_source=self.source,
-            data_date=self.data_date,
-            **words,
-        )
-        if self.out is not None:
-            # A row by itself says what its rate is, and whose.
-            named = ratios.rename(columns={"rate": summary["rate"]})
-            sourced = named.assign(
-                source=summary["source"], data_date=summary["data_date"]
-            )
-            with TableWriter(self.out, overwrite=output.force) as writer:
-                writer.write(sourced)
-        findings = []
-        for name, rows in summary["tables"].items():
-            for row in rows:
-                if row["status"] == "compared":
-                    where = f"{name}, {row['category']}"
-                    findings.append(Finding("impact_ratio", where, row["impact_ratio"]))
-        output.give_and_judge(
-            "ll144",
-            summary,
-            impact_shown,
-            notes,
-            conditions=conditions,
-            findings=findings,
-            written={"table": self.out},
-        )
 
 
 @command(
@@ -165,7 +42,7 @@ def audit(
     missing_groups: str | None = None,
     missing_labels: str = "drop",
     bins: list[str] | None = None,
-    bias_table: BiasTable,
+    table: str | None = None,
     csv: options.Csv,
     output: Output,
 ) -> None:
@@ -179,9 +56,9 @@ def audit(
     exit code is 1 if a condition is met. Values from fewer than ten rows are not
     checked; cape names them.
 
-    --table ll144 needs no labels. It shows selection rates and impact ratios of
-    decisions (--prediction) or scores (--score), for each group column and for all of
-    them combined. --fail-if then takes impact_ratio; the law itself has no threshold.
+    --table ll144 needs no labels: it shows how often --positive is predicted, and
+    impact ratios, for each group column and for all of them combined. --fail-if then
+    takes impact_ratio; the law itself has no threshold.
 
     Parameters
     ----------
@@ -197,6 +74,9 @@ def audit(
         other prediction.
     threshold : NUMBER
         For numeric predictions, such as probabilities: those above it are positive.
+    table : NAME
+        Instead of an audit with labels: ll144, the selection rates and impact ratios
+        that New York City's Local Law 144 requires.
     title : TEXT
         Heading of the page. Default: the name of the file.
     author : TEXT
@@ -205,22 +85,16 @@ def audit(
         What readers should know first; shown on the page.
     """
     source = csv.source(file)
-    if bias_table.is_asked_for():
-        if mapping or missing_groups or bins or threshold is not None:
-            raise ValueError(
-                "--table cannot be combined with --map, --threshold, --bins or "
-                "--missing-groups."
-            )
-        words = {"title": title, "author": author, "note": note}
-        group = options.group_columns(source, csv.dialect(), group)
-        bias_table.give(
-            source, prediction, group, positive, fail_if, csv, output, **words
-        )
-        return
+    metrics = (*RATE_NAMES, *BETWEEN_NAMES)
+    if table is not None:
+        if table != "ll144" or label or not prediction or not group:
+            raise ValueError("--table must be ll144, of --prediction by --group.")
+        # Predictions alone: they stand in for the labels, which nobody looks at.
+        label, metrics = prediction, ("impact_ratio",)
     if label is None or prediction is None:
         raise ValueError("--label and --prediction must name columns of the file.")
     # A misspelt condition is found before hours of reading.
-    conditions = parse_conditions(fail_if, (*RATE_NAMES, *BETWEEN_NAMES))
+    conditions = parse_conditions(fail_if, metrics)
     output.check()
     from cape.report._audit import audit_summary
 
@@ -232,7 +106,7 @@ def audit(
             label=label,
             prediction=prediction,
             group=groups,
-            missing_groups=missing_groups or "error",
+            missing_groups=missing_groups or ("group" if table else "error"),
             positive=positive,
             mapping=options.parse_pairs(mapping, "--map", _MAP_FORM),
             threshold=threshold,
@@ -241,6 +115,11 @@ def audit(
             dialect=csv.dialect(),
             notes=notes,
             on_rows=on_rows,
+        )
+    if table is not None and not positive and threshold is None:
+        # The greater of two words would often be the wrong one.
+        raise ValueError(
+            f"--positive must be {labels[0]!r} or {labels[1]!r}, which means selected."
         )
     columns = {
         "label": label,
@@ -259,26 +138,28 @@ def audit(
         title=title,
         author=author,
         note=note,
+        table=table,
     )
-    content = summary["observed"]["cape"]
+    content = summary.get("observed", {}).get("cape", {})
     output.give_and_judge(
-        "audit",
+        table or "audit",
         summary,
         partial(audited, verbose=output.verbose),
         notes,
         conditions=conditions,
         findings=_findings(summary),
-        **{
-            name: content[name]
-            for name in ("differences", "groups", "pairs", "worst", "small_groups")
-        },
+        **{name: content.get(name) for name in _PRINTED},
     )
 
 
 def _findings(summary: dict[str, Any]) -> list[Finding]:
     """Collect the metrics of all groups, then those of all ordered pairs."""
-    content = summary["observed"]["cape"]
     findings = []
+    for name, table in summary.get("tables", {}).items():
+        for row in table["categories"]:
+            where = f"{name}, {row['category']}"
+            findings.append(Finding("impact_ratio", where, row["impact_ratio"]))
+    content = summary.get("observed", {}).get("cape", {"groups": [], "pairs": []})
     for entry in [*content["groups"], *content["pairs"]]:
         where = entry["group"]
         if "other" in entry:

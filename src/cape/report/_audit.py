@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from cape._app_wording._audit import LAST_CHANGED, left_out_groups
+import pandas as pd
+
+from cape._app_wording._audit import left_out_groups
 from cape._app_wording._page import Summary
-from cape._groups import Group, combined_columns
-from cape._tables import Source, source_files
+from cape._groups import MISSING_GROUP, Group, combined_columns
+from cape._json_fields import strict_json
 from cape._wording._numbers import unique_names
 from cape.metrics import Audit
 from cape.metrics._audit import audit_counts
 from cape.metrics._rates import FEWEST_ROWS, Confusion
 from cape.report._model import stamped
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def audit_summary(
@@ -31,7 +28,8 @@ def audit_summary(
     title: str | None = None,
     author: str = "",
     note: str = "",
-    group_columns: Sequence[str] | None = None,
+    group_columns: Sequence[str] = (),
+    table: str | None = None,
 ) -> Summary:
     """Summarise predictions that anybody made, with intervals.
 
@@ -52,8 +50,10 @@ def audit_summary(
         Heading of the page; None is the name of the file.
     author, note : str, default=""
         Who made the audit, and what a reader has to know first.
-    group_columns : sequence of str, default=None
+    group_columns : sequence of str, default=()
         Columns whose values the groups combine, if there are several.
+    table : {"ll144"}, default=None
+        Whether to give the tables of a bias audit instead, which needs no labels.
 
     Returns
     -------
@@ -71,80 +71,70 @@ def audit_summary(
     ('scored.csv', 20)
     """
     name = Path(file).name
-    names = unique_names(counts, combined_columns(group_columns))
-    audit = audit_counts(counts, level=level)
     files = [{"file": name, "sha256": file_sha256}]
     rows = sum(confusion.rows for confusion in counts.values())
-    return {
-        "kind": "audit",
+    about = {
         "title": title or name,
         "author": author,
         "note": note,
         "rows": rows,
-        "level": level,
-        "observed": {"cape": audit_content(audit, counts, names)},
         "made": stamped({"files": files, "columns": columns}),
     }
+    if table is not None:
+        return {"kind": table, **about, "tables": impact_tables(counts, group_columns)}
+    audit = audit_counts(counts, level=level)
+    names = unique_names(counts, combined_columns(group_columns))
+    content = audit_content(audit, counts, names)
+    return {"kind": "audit", **about, "level": level, "observed": {"cape": content}}
 
 
-def impact_summary(
-    ratios: pd.DataFrame,
-    facts: Summary,
-    *,
-    source: Source,
-    file_sha256: str,
-    columns: Summary,
-    min_share: float,
-    data_source: str | None,
-    data_date: str | None,
-    title: str | None,
-    **words: str,
-) -> Summary:
-    """Summarise selection rates and impact ratios, for the page of a bias audit.
+def impact_tables(counts: Mapping[Group, Confusion], columns: Sequence[str]) -> Summary:
+    """Compute how often categories are predicted positive, and how evenly.
 
     Parameters
     ----------
-    ratios, facts
-        From `cape.files._audit.impact_of_file`.
-    source : str, Path or Query
-        What was read.
-    file_sha256, columns, title
-        As in `audit_summary`.
-    min_share : float
-        Below it, categories have no impact ratio.
-    data_source, data_date : str or None
-        Where the data come from, and of which time they are. By default the name of the
-        file, and the day on which it was last changed.
-    **words
-        Author and note.
+    counts : mapping from group to Confusion
+        Counts of each combination of values of the columns.
+    columns : sequence of str
+        Group columns, such as sex and race.
 
     Returns
     -------
     dict
-        All that the page says; ``tables`` has the rows of each table.
+        A table for each column and for all of them combined: how many rows are of an
+        ``unknown`` category, and the known ``categories``, each with its
+        ``applicants``, how many are ``selected``, their ``rate`` and its
+        ``impact_ratio``, the rate divided by the highest. Categories of less than 2 %
+        of the rows have no ratio and are not the highest (6 RCNY 5-301 (d)).
+
+    Examples
+    --------
+    >>> from cape.metrics._rates import Confusion
+    >>> counts = {"f": Confusion(2, 0, 0, 1, rows=3), "m": Confusion(1, 0, 0, 2, 3)}
+    >>> tables = impact_tables(counts, ["sex"])
+    >>> [entry["impact_ratio"] for entry in tables["sex"]["categories"]]
+    [1.0, 0.5]
     """
-    name = Path(str(source)).name
-    if data_date is None:
-        latest = max(file.stat().st_mtime for file in source_files(source))
-        changed = datetime.fromtimestamp(latest, UTC)
-        data_date = LAST_CHANGED.format(changed.date())
-    tables: Summary = {}
-    for row in ratios.astype(object).where(ratios.notna(), None).to_dict("records"):
-        tables.setdefault(row.pop("table"), []).append(row)
-    files = [{"file": name, "sha256": file_sha256}]
-    return {
-        "kind": "ll144",
-        "title": title or name,
-        **words,
-        "rows": sum(row["applicants"] for row in next(iter(tables.values()))),
-        "rate": "scoring_rate" if "median" in facts else "selection_rate",
-        **facts,
-        "min_share": min_share,
-        "source": data_source or name,
-        "data_date": data_date,
-        "tables": tables,
-        "made": stamped({"files": files, "columns": columns}),
-    }
+    frame = pd.DataFrame(list(counts))
+    places = list(frame)
+    frame["applicants"] = [counted.rows for counted in counts.values()]
+    frame["selected"] = [int(counted.tp + counted.fp) for counted in counts.values()]
+    of_each = {name: [place] for place, name in enumerate(columns)}
+    tables = {}
+    for name, by in (of_each | {" x ".join(columns): places}).items():
+        is_known = (frame[by] != MISSING_GROUP).all(axis=1)
+        table = frame[is_known].groupby(by)[["applicants", "selected"]].sum()
+        table.insert(0, "category", list(unique_names(table.index).values()))
+        table["rate"] = table["selected"] / table["applicants"]
+        # Smaller categories may be left out: 6 RCNY 5-301 (d).
+        is_compared = table["applicants"] / table["applicants"].sum() >= 0.02
+        compared = table["rate"].where(is_compared)
+        # Where nobody is selected, 0 / 0 is NaN: no rate is the highest.
+        table["impact_ratio"] = compared / compared.max()
+        categories = strict_json(table.to_dict("records"))
+        unknown = int(frame["applicants"][~is_known].sum())
+        tables[name] = {"unknown": unknown, "categories": categories}
+    return tables
 
 
 def audit_content(

@@ -176,30 +176,11 @@ def _audit_context(summary: Summary) -> Summary:
     return {**context, "rows": rows, "group_head": group_head, "end": end}
 
 
-def _impact_context(summary: Summary) -> Summary:
-    """Return the tables of the first screen, and those that are folded away."""
-    shown: Summary = {}
-    folded: Summary = {}
-    room = _MOST_ROWS
-    for name, rows in summary["tables"].items():
-        rows = [row for row in rows if row["status"] != "unknown"]
-        if not shown or len(rows) <= room:
-            if len(rows) > _MOST_ROWS:
-                # Of many categories the lowest ratios come first.
-                rows.sort(key=lambda row: row["impact_ratio"] or 1)
-                folded[name] = rows[_FIRST_ROWS:]
-            shown[name] = rows[: _n_shown(rows)]
-            room -= len(rows)
-        else:
-            folded[name] = rows
-    return {"shown_tables": shown, "folded_tables": folded}
-
-
 _CONTEXTS: dict[str, Callable[[Summary], Summary]] = {
     "batch": _batch_context,
     "batches": _batches_context,
     "audit": _audit_context,
-    "ll144": _impact_context,
+    "ll144": lambda summary: {},
     "watch": watch_context,
 }
 
