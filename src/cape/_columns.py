@@ -106,6 +106,21 @@ class ColumnCells:
         """The cells of numbers above the training range."""
         return FIRST + 1 + np.flatnonzero(self.edges > self.highest)
 
+    @cached_property
+    def strange(self) -> np.ndarray:
+        """The cells of values that are no continuation of those of training.
+
+        These are numbers far outside the training range, and texts never seen.
+        """
+        if self.kind == "empty":
+            return np.empty(0, dtype=int)
+        if not self.is_number:
+            return np.array([self.n_cells - 1])
+        low, high = far_window(self.kind, self.lowest, self.highest)
+        far_below = FIRST + np.flatnonzero(self.edges <= low)
+        far_above = FIRST + 1 + np.flatnonzero(self.edges >= high)
+        return np.concatenate([far_below, far_above])
+
     @property
     def is_number(self) -> bool:
         """Whether cells are intervals of numbers."""
@@ -220,6 +235,45 @@ def unit_window(median: float, factor: float) -> tuple[float, float]:
     ends = [median * factor / _TOLERANCE, median * factor * _TOLERANCE]
     low, high = np.array(sorted(ends), dtype=np.float32)
     return float(low), float(high)
+
+
+_FAR_BELOW = 0.25
+_FAR_ABOVE = 0.5
+"""Parts of the training range by which a number must lie outside to be far. Ages,
+prices, dates and rates grow from year to year, and go less far: in 100 batches of 34
+series, models did as well in rows a little above the range as in the others."""
+
+
+def far_window(kind: str, lowest: float, highest: float) -> tuple[float, float]:
+    """Return where numbers are not far outside the training range.
+
+    A number of a sign that training has not seen is far, however near it is.
+
+    Parameters
+    ----------
+    kind : {"number", "date"}
+    lowest, highest : float
+        The training range.
+
+    Returns
+    -------
+    low, high : float
+        In single precision, as edges are; numbers below ``low`` are far, and so are
+        those from ``high`` on.
+
+    Examples
+    --------
+    >>> far_window("number", 18.0, 90.0)
+    (0.0, 126.00000762939453)
+    """
+    low = lowest - _FAR_BELOW * (highest - lowest)
+    high = highest + _FAR_ABOVE * (highest - lowest)
+    if kind == "number" and lowest >= 0:
+        low = max(low, 0.0)
+    if kind == "number" and highest <= 0:
+        high = min(high, 0.0)
+    above = np.nextafter(np.float32(high), np.float32(np.inf))
+    return float(np.float32(low)), float(above)
 
 
 class Column:
@@ -354,6 +408,8 @@ def _number_cells(name: str, kind: str, numbers: np.ndarray) -> ColumnCells:
     rows = np.diff(np.append(starts, n))
     # Cells are closed on the left: what lies above the highest value starts just after.
     edges = [lowest, np.nextafter(highest, np.float32(np.inf))]
+    if np.isfinite([lowest, highest]).all():
+        edges += far_window(kind, float(lowest), float(highest))
     inner = _inner_edges(numbers, distinct, rows)
     edges += inner[(inner > lowest) & (inner <= highest)].tolist()
     # Columns of both signs, or of a few values, have no unit or cannot tell it.

@@ -24,6 +24,7 @@ from cape._columns import (
     _hash_levels,
     choose_cells,
     column_names,
+    far_window,
     hash_of,
     unit_window,
 )
@@ -96,6 +97,7 @@ def test_an_edge_outside_the_range_is_one_of_units(values):
     cells = cells_of(values)
     inside = (cells.edges >= cells.lowest) & (cells.edges <= cells.highest)
     allowed = [np.nextafter(np.float32(cells.highest), np.float32(np.inf))]
+    allowed += far_window("number", cells.lowest, cells.highest)
     for factor in UNITS:
         allowed += unit_window(cells.median, factor)
     assert np.isin(cells.edges[~inside], allowed).all()
@@ -106,10 +108,36 @@ def test_quantile_cells_hold_an_eighth_each():
     cells = cells_of(values)
     bounds = [-np.inf, *cells.edges, np.inf]
     held = np.histogram(values.astype(np.float32), bounds)[0]
-    # A column around 0 has no unit, so that there are no other edges.
-    assert len(cells.edges) == 9
-    assert held[0] == held[-1] == 9
-    np.testing.assert_allclose(held[2:-2], 5000 / 8, atol=1)
+    # A column around 0 has no unit, so that the only other edges are the far ones.
+    assert len(cells.edges) == 9 + 2
+    assert held[:2].sum() == held[-2:].sum() == 9
+    np.testing.assert_allclose(held[3:-3], 5000 / 8, atol=1)
+
+
+@pytest.mark.parametrize(
+    ("training", "strange", "others"),
+    [
+        # A fifth beyond the range is what grows from year to year.
+        (np.arange(20.0, 80.0).repeat(20), [999, 150, -1], [19, 6, 81, 100, np.nan]),
+        (np.arange(-40.0, 0.0).repeat(20), [1, -99], [-45, -40, -1]),
+        (np.arange(0.0, 5.0).repeat(20), [9, -1, np.inf], [0, 4, 5, None]),
+        (np.array(["a", "b"]).repeat(50), ["a ", "c"], ["a", "b", None]),
+        (
+            pd.Series(pd.date_range("2010", "2020", periods=500)),
+            pd.to_datetime(["1900-01-01", "1970-01-01", "2099-12-31"]),
+            pd.to_datetime(["2009-06-01", "2022-01-01"]),
+        ),
+    ],
+)
+def test_strange_values_are_told_from_those_that_continue_training(
+    training, strange, others
+):
+    cells = choose_cells("x", Column(training))
+    table = TableCells((cells,))
+    for values, are_strange in ((strange, True), (others, False)):
+        frame = pd.DataFrame({"x": values})
+        codes = table.codes(frame)[:, 0]
+        assert (np.isin(codes, cells.strange) == are_strange).all(), values
 
 
 def test_units_have_edges_if_a_column_may_have_units():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape._columns import ColumnCells, TableCells
-from cape._drift._find import ColumnDrift, find_faults
+from cape._drift._find import ColumnDrift, find_faults, find_strange_values
 from cape._drift._mixture import ColumnFit, fit_columns
 
 SHARES_OF_POSITIVES = np.array([0, 0, 0.01, 0.1, 0.2, 0.3, 0.3, 0.09])
@@ -367,3 +367,36 @@ def test_the_share_beyond_an_edge_can_be_recomputed(name, values):
     edge = pd.Timestamp(edge) if name == "date" else float(edge)
     assert f"{(pd.Series(values) < edge).mean():.0%}" == f"{share}%"
     assert f"{(PEOPLE[name] < edge).mean():.0%}" == f"{expected}%"
+
+
+def people_with_tails(random, rows, share):
+    """Classes with tails and rare levels of their own."""
+    y = random.random(rows) < share
+    levels = np.where(y, random.zipf(1.6, rows), random.zipf(2.2, rows))
+    return y, pd.DataFrame(
+        {
+            "income": np.exp(random.normal(size=rows) * (1 + y)),
+            "t": random.standard_t(2, rows) + 2 * y,
+            "often 0": np.where(random.random(rows) < 0.97, 0.0, 1 + y),
+            "level": levels.clip(max=10**6).astype(str),
+        }
+    )
+
+
+def test_strange_values_of_a_prior_shift_are_seldom_at_fault():
+    """At most one batch in twenty, whatever classes have in their tails."""
+    random = np.random.default_rng(0)
+    at_fault = []
+    for _ in range(40):
+        y, training = people_with_tails(random, 600, random.uniform(0.1, 0.9))
+        table = TableCells.of(training)
+        of_classes = table.count_each(training, [np.flatnonzero(y), np.flatnonzero(~y)])
+        for rows in (60, 300, 3000):
+            share = random.uniform(0.05, 0.95)
+            _, new = people_with_tails(random, rows, share)
+            counts = np.array([*of_classes, table.count(new).counts])[:, None]
+            found = find_strange_values(
+                table.columns, table.by_column(counts), np.array([share])
+            )
+            at_fault.append(found.any())
+    assert np.mean(at_fault) <= 0.05

@@ -292,6 +292,49 @@ def test_a_fault_in_one_of_30_columns_is_named(trained, new, name):
     check_named(trained, spoil(table), z, names)
 
 
+def some(name, value, every):
+    """Spoil one of so many rows, in every group."""
+
+    def spoil(table):
+        is_spoilt = np.random.default_rng(3).random(len(table)) < 1 / every
+        return table.assign(**{name: table[name].mask(is_spoilt, value(table[name]))})
+
+    return spoil
+
+
+STRANGE = {
+    "999": ("height", "mostly 999", some("height", lambda x: 999.0, 20)),
+    "-999": ("income", "mostly -999", some("income", lambda x: -999.0, 10)),
+    "1900": (
+        "date",
+        "mostly 1900-01-01",
+        some("date", lambda x: pd.Timestamp("1900-01-01"), 10),
+    ),
+    "blank": ("sex", "never seen in training", some("sex", lambda x: x + " ", 10)),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_strange_values_in_a_few_rows_are_named_and_hold_every_group_back(
+    trained, new, name
+):
+    column, told, spoil = STRANGE[name]
+    table, _, z = new
+    seen = examine(trained, spoil(table), sensitive_features=z)
+    for group, action in seen.action.groups.items():
+        assert (action.code, action.columns) == ("do_not_use", [column])
+        (fault,) = [one for one in seen.columns.groups[group] if one.fault]
+        assert told in fault.what_happened
+    assert seen.action.columns == [column]
+
+
+def test_values_a_little_beyond_those_of_training_are_no_fault(trained, new):
+    table, _, z = new
+    taller = some("height", lambda x: x.max() + 3, 10)(table)
+    findings = shift_of(trained, taller, z).groups.values()
+    assert not any(one.fault for columns in findings for one in columns)
+
+
 def test_columns_of_a_prior_shift_are_not_named(trained, new):
     table, _, z = new
     shift = shift_of(trained, table, z)

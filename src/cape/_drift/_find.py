@@ -8,8 +8,17 @@ from math import isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
+from scipy.special import betainc
 
-from cape._columns import FIRST, FOREIGN, MISSING, ColumnCells
+from cape._columns import (
+    FIRST,
+    FOREIGN,
+    MISSING,
+    Column,
+    ColumnCells,
+    column_names,
+    take_column,
+)
 from cape._drift._mixture import ColumnFit, MixtureFit, fit_columns, fit_mixture, holm
 from cape._estimate import Estimate
 from cape._evidence import GroupEvidence
@@ -36,8 +45,9 @@ _OWN_STEPS = 3
 
 
 _WORTH_NAMING = 0.02
-"""Share of the rows from which on missing and unseen values are spoken of."""
+"""Share of the rows from which on missing, unseen and far values are spoken of."""
 
+_ROWS_OF_A_NUMBER = 10
 _ROWS_OF_A_NAME = 30
 """Rows of a value never seen in training before it is named: single people are not."""
 
@@ -62,6 +72,9 @@ class ColumnDrift:
         The factor between units by which the median has moved; 0 if by none.
     unseen : mapping from str to int, default={}
         Values never seen in training, and their rows.
+    usual_value : float, default=nan
+        Of a number out of range, the value of most of the rows that are; NaN if there
+        is none, or if nobody has looked: counts do not tell it.
     p_adjusted : float
         The p-value after Holm's correction for all columns and groups.
     """
@@ -74,6 +87,7 @@ class ColumnDrift:
     fault: str = ""
     unit_factor: float = 0.0
     unseen: Mapping[str, int] = field(default_factory=dict)
+    usual_value: float = float("nan")
     p_adjusted: float = 1.0
 
     @property
@@ -101,13 +115,14 @@ class ColumnDrift:
         cells = self.cells
         batch = self.batch
         other_units = self.fault == "units"
+        strange = self.fault in ("range", "unseen")
         foreign = batch[FOREIGN]
         if self.fault == "type" or (not other_units and foreign > _WORTH_NAMING):
             return "type", {"share": foreign, "kind": cells.kind}
         missing = self._both_shares(MISSING)
         more_missing = abs(missing["share"] - missing["expected"])
         least = max(_WORTH_NAMING, self.fit.effect / 2)
-        if not other_units and more_missing > least:
+        if not other_units and not strange and more_missing > least:
             return "missing", missing
         if not cells.is_number:
             return self._find_level()
@@ -122,10 +137,15 @@ class ColumnDrift:
         below = self._both_shares(cells.below)
         more_above = above["share"] - above["expected"]
         more_below = below["share"] - below["expected"]
-        present = {"present": 1 - batch[MISSING], "rows": self.rows}
-        if more_above > _WORTH_NAMING and more_above > more_below:
+        present = {
+            "present": 1 - batch[MISSING],
+            "rows": self.rows,
+            "usual": self.usual_value,
+        }
+        least = 0.0 if strange else _WORTH_NAMING
+        if more_above > least and more_above > more_below:
             return "above", {**above, "end": cells.highest, **present}
-        if more_below > _WORTH_NAMING:
+        if more_below > least:
             return "below", {**below, "end": cells.lowest, **present}
         edges = cells.edges
         if self.fault == "constant":
@@ -143,7 +163,7 @@ class ColumnDrift:
     def _find_level(self) -> tuple[str, dict[str, Any]]:
         """Find which levels are new, or which one has become more or less frequent."""
         share = self.batch[self.cells.n_cells - 1]
-        if share - self.cells.unseen_rate > _WORTH_NAMING:
+        if self.fault == "unseen" or share - self.cells.unseen_rate > _WORTH_NAMING:
             names = []
             for name, rows in sorted(self.unseen.items(), key=lambda item: -item[1]):
                 if rows >= _ROWS_OF_A_NAME:
@@ -305,6 +325,11 @@ def _test_columns(
     faults, unit_factors = find_faults(table.columns, shares, rows, expected)
     are_own = np.array([columns.are_own for columns in trained])
     faults[~are_own[:, None] & np.isin(faults, _USUAL_IN_SOME_GROUPS)] = ""
+    are_tested = are_own[:, None] & (rows >= _FEWEST_ROWS)
+    strange = are_tested & find_strange_values(table.columns, counts, rho)
+    are_numbers = [column.is_number for column in table.columns]
+    of_values = np.where(are_numbers, "range", "unseen")
+    faults = np.where(strange & (faults == ""), of_values, faults)
     fits = fit_columns(table.columns, counts, prevalences)
     at_fault = (faults != "").any(axis=-1, keepdims=True)
     if at_fault.any():
@@ -339,6 +364,50 @@ def _test_columns(
             drifts.append(drift)
         found[group] = drifts
     return found
+
+
+def with_usual_values(drifts: Mapping[Group, GroupDrift], X: Any) -> dict:
+    """Look into a table which values those are that are out of range.
+
+    Parameters
+    ----------
+    drifts : mapping from group to GroupDrift
+    X : table
+        The batch.
+
+    Returns
+    -------
+    dict from group to GroupDrift
+        With ``usual_value`` of numbers at fault that have one.
+    """
+    names = column_names(X)
+    usual: dict[str, float] = {}
+    found = {}
+    for group, drift in drifts.items():
+        columns = list(drift.columns)
+        for place, column in enumerate(columns):
+            cells = column.cells
+            if column.fault != "range" or cells.name not in names:
+                continue
+            if cells.name not in usual:
+                values = take_column(X, names.index(cells.name))
+                usual[cells.name] = _usual_value(cells, values)
+            columns[place] = replace(column, usual_value=usual[cells.name])
+        found[group] = replace(drift, columns=tuple(columns))
+    return found
+
+
+def _usual_value(cells: ColumnCells, values: Column) -> float:
+    if values.kind != cells.kind:
+        return float("nan")
+    numbers = values.numbers
+    is_outside = (numbers < cells.lowest) | (numbers > cells.highest)
+    outside, rows = np.unique(numbers[is_outside], return_counts=True)
+    # As with edges: what fewer than ten rows share is not told.
+    most = rows.max(initial=0)
+    if most < _ROWS_OF_A_NUMBER or most < _MOST * rows.sum():
+        return float("nan")
+    return float(outside[rows.argmax()])
 
 
 def _inside(prevalence: Any) -> np.ndarray:
@@ -404,6 +473,58 @@ def find_faults(
     }
     faults = np.select(list(conditions.values()), list(conditions), "")
     return np.where(rows < _FEWEST_ROWS, "", faults), factors
+
+
+def find_strange_values(
+    cells: Sequence[ColumnCells], counts: np.ndarray, rho: np.ndarray
+) -> np.ndarray:
+    """Tell which columns hold more strange values than a prior shift can explain.
+
+    Parameters
+    ----------
+    cells : sequence of ColumnCells
+    counts : ndarray of shape (3, n_groups, n_columns, n_cells)
+        As in `fit_columns`.
+    rho : ndarray of shape (n_groups,)
+        The prevalences that the scores say.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_groups, n_columns)
+        At `LEVEL` over all columns and groups, by Holm's method, and in more than two
+        rows of a hundred.
+
+    Notes
+    -----
+    Of strange values training has few rows, or none, and their share is as uncertain
+    as that. With k of N training rows of a class it has, to be careful, the gamma
+    distribution of k + 1 rows; that of the mixture at rho has nearly one as well, with
+    the same mean and variance, and the rows of the batch are then negative binomial.
+    """
+    is_strange = np.zeros(counts.shape[2:], dtype=bool)
+    for place, column in enumerate(cells):
+        is_strange[place, column.strange] = True
+    *trained, found = (counts * is_strange).sum(axis=-1).astype(float)
+    rows = counts.sum(axis=-1)
+    for place, column in enumerate(cells):
+        if column.kind == "empty" or column.is_number:
+            continue
+        # Training has seen none of these. Where rare levels are more frequent, so are
+        # levels that are seen for the first time.
+        rare = counts[:2, :, place, column.n_cells - 2]
+        overall = rare.sum() / rows[:2, :, place].sum()
+        for k, k_rare in zip(trained, rare, strict=True):
+            k[:, place] = column.unseen_rate * (k_rare / overall if overall else 0)
+    weights = np.stack([rho, 1 - rho])[..., None] / rows[:2]
+    mean = (weights * (np.array(trained) + 1)).sum(axis=0)
+    variance = (weights**2 * (np.array(trained) + 1)).sum(axis=0)
+    shape = mean**2 / variance
+    expected = mean * rows[2]
+    tail = betainc(np.maximum(found, 1), shape, expected / (shape + expected))
+    p_values = np.where(found > 0, tail, 1.0)
+    adjusted = np.reshape(holm(p_values.ravel().tolist()), p_values.shape)
+    excess = found / rows[2] - (weights * np.array(trained)).sum(axis=0)
+    return (adjusted < LEVEL) & (excess > _WORTH_NAMING)
 
 
 def _are_constant(shares: np.ndarray, rows: np.ndarray) -> np.ndarray:

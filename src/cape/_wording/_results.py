@@ -368,8 +368,8 @@ _COLUMN_HAPPENED = {
     "was {median:.4g}, as if the units had changed",
     "type": "{share:.0%} have a different type; training had {held}",
     "missing": "{share:.0%} are missing ({expected:.0%} expected)",
-    "above": "{part} are {greater} than {end} ({expected:.0%} expected)",
-    "below": "{part} are {smaller} than {end} ({expected:.0%} expected)",
+    "above": "{part} are {greater} than {end} ({expected:.0%} expected{usual})",
+    "below": "{part} are {smaller} than {end} ({expected:.0%} expected{usual})",
     "constant": "{part} are {where} ({expected:.0%} expected)",
     "edge": "{share:.0%} are {below} {end} ({expected:.0%} expected)",
     "unseen": "{share:.0%} are values never seen in training{names}",
@@ -429,6 +429,9 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     if code == "unseen":
         names = [name[:40] for name in numbers["names"][:_MOST_NAMES_OF_VALUES]]
         said["names"] = f": {', '.join(names)}" if names else ""
+    said["usual"] = ""
+    if not math.isnan(numbers.get("usual", math.nan)):
+        said["usual"] = f"; mostly {_value_text(numbers['usual'], form)}"
     may_grow = False
     if "present" in numbers:
         share = numbers["share"]

@@ -16,7 +16,7 @@ import pandas as pd
 
 from cape import _plot
 from cape._adaptation import Adaptation, warn_if_doubtful
-from cape._drift._find import find_drift
+from cape._drift._find import find_drift, with_usual_values
 from cape._evidence import Evidence
 from cape._group_model import own_auc
 from cape._groups import Group, combined_columns, group_labels, group_table
@@ -24,7 +24,7 @@ from cape._json_fields import strict_json
 from cape._limits import WIDEST
 from cape._notebook import InNotebook
 from cape._prediction import adapt, find_evidence, rule_of
-from cape._validation import check_drift, check_prevalence
+from cape._validation import check_drift, check_prevalence, pickable
 from cape._wording import _examination as words
 from cape.classifier import CapeClassifier
 from cape.examination._action import Action, choose_action
@@ -688,6 +688,9 @@ def examine(
         drift=check_drift(clf.drift if drift is None else drift),
         group_columns=combined_columns(clf.group_columns),
     )
+    if X is not None:
+        drifts = with_usual_values(adaptation.drifts, pickable(X))
+        adaptation = replace(adaptation, drifts=drifts)
     # Warnings come through: whoever calls this for a file turns them into notes.
     warn_if_doubtful(adaptation)
     return Examination(
