@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from cape import CapeClassifier, examine
@@ -47,6 +50,28 @@ def prefit_on_the_group(d):
     return {"X": X, "z": None, "set": settings}
 
 
+def table(d, extra=None):
+    """The data as a frame, with a third column whose last cell holds something odd."""
+    frame = pd.DataFrame(d.X, columns=["U", "V"])
+    if extra is None:
+        return frame
+    cells = np.full(N, None)
+    cells[:] = "plain"
+    cells[-1] = extra
+    return frame.assign(extra=cells)
+
+
+def huge_number(d):
+    frame = table(d)
+    frame.iloc[3, 0] = 1e300
+    return {"X": frame, "set": {"estimator": None}}
+
+
+def fitted_already(d):
+    fitted = FrozenEstimator(LogisticRegression().fit(d.X, d.y))
+    return {"set": {"estimator": make_pipeline(StandardScaler(), fitted)}}
+
+
 NO_LABEL = "y must have a label in every row, got "
 SPLITS = "pairs of row numbers from 0 to 599"
 PREFIT = {"cv": "prefit", "pool": "threshold"}
@@ -80,6 +105,17 @@ COLUMNS = [
     ({"X": 3}, "X must be a table of rows and columns, got 3"),
     ({"X": "data.csv"}, "X must be a table of rows and columns, got 'data.csv'"),
     ({"X": np.empty((0, 2)), "y": [], "z": []}, "y must have at least one row of each"),
+    ({"X": np.empty((N, 0))}, "X must have a column besides those of the groups"),
+    (lambda d: {"X": d.X + 0j}, "X must hold real numbers"),
+    (lambda d: {"X": table(d).astype(complex)}, "X must hold real numbers"),
+    (
+        lambda d: {"X": pd.concat([table(d), table(d)[["U"]]], axis=1)},
+        "X must have columns of different names, got 'U' twice",
+    ),
+    (lambda d: {"X": table(d, [1, 2])}, "got [1, 2] in column 'extra'. Make columns"),
+    (lambda d: {"X": table(d, {"a": 1})}, "got {'a': 1} in column 'extra'"),
+    (lambda d: {"X": table(d, 1j)}, "got 1j in column 'extra'"),
+    (lambda d: {"X": table(d, [1, 2]).to_numpy()}, "got [1, 2] in column 2"),
 ]
 SETTINGS = [
     ({"min_group_size": 400}, "min_group_size=400 rows and enough of each class, got"),
@@ -134,6 +170,12 @@ TOGETHER = [
     ({"z": None, "set": {"group_columns": []}}, "group_columns must name at least one"),
     ({"z": None, "set": {"group_columns": ["race"]}}, "among [0, 1], got ['race']"),
     ({"z": None, "set": {"group_columns": 2}}, "among [0, 1], got [2]"),
+    (
+        lambda d: {"X": d.z[:, None], "z": None, "set": {"group_columns": 0}},
+        "X must have a column besides those of the groups",
+    ),
+    (huge_number, "numbers of at most 3.4e+38, got 1e+300 in column 'U'"),
+    (fitted_already, ("must be one that can be trained", "cv='prefit'", "cape.Scores")),
 ]
 CASES = [
     *COLUMNS,

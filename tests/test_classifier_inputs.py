@@ -1,10 +1,13 @@
 """What CapeClassifier takes: groups, weights, models, labels, tables, learners."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -260,3 +263,73 @@ def test_other_errors_of_a_learner_have_no_note_on_text(train):
             table, train.y
         )
     assert not hasattr(caught.value, "__notes__")
+
+
+def with_column(d, values):
+    return np.column_stack([d.X, values])
+
+
+@pytest.mark.parametrize("share", ["auto", False])
+@pytest.mark.parametrize("filled", ["none", "one", "a group"])
+def test_the_default_learner_reads_columns_without_values(train, batch, filled, share):
+    """Histogram boosting failed: "window shape cannot be larger"."""
+    rows = {"none": [], "one": [7], "a group": np.flatnonzero(train.z == 1)}[filled]
+    column = np.full(len(train.y), np.nan)
+    column[rows] = 1.5
+    clf = CapeClassifier(random_state=0, cv=2, share_estimator=share)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clf.fit(with_column(train, column), train.y, sensitive_features=train.z)
+    told = [str(warning.message) for warning in caught]
+    assert len(told) == (filled == "none")
+    assert all("X has no value in 'x2': the learner leaves" in text for text in told)
+    # What a batch holds there changes nothing.
+    y_pred = []
+    adaptation = clf.adapt(
+        with_column(train, column), sensitive_features=train.z, drift="ignore"
+    )
+    for value in (np.nan, 5.0):
+        batch_of = with_column(batch, np.full(len(batch.y), value))
+        y_pred.append(
+            clf.predict(batch_of, sensitive_features=batch.z, adaptation=adaptation)
+        )
+    if filled != "a group":
+        np.testing.assert_array_equal(*y_pred)
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_encoders_work_whatever_scikit_learn_is_set_to_make(train, output):
+    """Text ended in "This _MinMaxScaler instance is not fitted yet"."""
+    table = frame_of(train).assign(t=np.where(train.y == 1, "yes", "no"))
+    table.loc[::5, "t"] = "yes"
+    plain = CapeClassifier(group_columns="z", random_state=0, cv=2)
+    expected = plain.fit(table, train.y).predict(table)
+    with config_context(transform_output=output):
+        clf = CapeClassifier(group_columns="z", random_state=0, cv=2)
+        clf.fit(table, train.y)
+        np.testing.assert_array_equal(clf.predict(table), expected)
+
+
+class Swapped(LogisticRegression):
+    """A classifier whose columns are in the wrong order."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X)[:, ::-1]
+
+
+@pytest.mark.parametrize("prefit", [True, False])
+def test_scores_that_run_the_wrong_way_are_said_to(train, prefit):
+    """An AUC of .05 was said to tell nothing."""
+    learner = Swapped().fit(train.X, train.y) if prefit else Swapped()
+    clf = CapeClassifier(learner, cv="prefit" if prefit else 3)
+    with pytest.warns(UserWarning, match=r"scores are reversed in '0' \(AUC 0\.0"):
+        clf.fit(train.X, train.y, sensitive_features=train.z)
+
+
+def test_a_relation_of_duckdb_is_a_table(train, batch):
+    duckdb = pytest.importorskip("duckdb")
+    clf = cape(group_columns="z").fit(frame_of(train), train.y)
+    expected = clf.predict(frame_of(batch))
+    again = cape(group_columns="z").fit(duckdb.from_df(frame_of(train)), train.y)
+    y_pred = again.predict(duckdb.from_df(frame_of(batch)))
+    np.testing.assert_array_equal(y_pred, expected)

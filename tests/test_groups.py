@@ -161,11 +161,18 @@ def test_groups_come_back_from_json_with_their_types(group):
 
 
 @pytest.mark.parametrize(
-    "group", [pd.Timestamp("2020-01-01"), ("a", None), np.int64(1)]
+    "group", [pd.Timestamp("2020-01-01"), ("a", None), np.int64(1), 2**61 - 1]
 )
 def test_groups_that_json_cannot_hold_are_refused(group):
     with pytest.raises(TypeError, match="a group must be text or a number to be saved"):
         group_to_json(group)
+
+
+def test_groups_of_one_hash_are_refused():
+    """A file of a million multiples of 2^61 - 1 would be read for hours."""
+    for number in (2**61 - 1, -3 * (2**61 - 1)):
+        with pytest.raises(ValueError, match="group must be a text or a number, got"):
+            group_from_json(["a", number])
 
 
 @pytest.mark.parametrize(

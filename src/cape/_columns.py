@@ -312,7 +312,13 @@ class Column:
 
     def levels(self) -> tuple[np.ndarray, list[str]]:
         """Number the distinct values; -1 is missing."""
-        place, distinct = self._values.factorize()
+        try:
+            place, distinct = self._values.factorize()
+        except TypeError as error:
+            raise ValueError(
+                "X must hold one value per row and column, such as text or a number, "
+                f"got another in column {self._values.name!r}: {error}."
+            ) from None
         texts = []
         for value in distinct:
             # A gap in a column of whole numbers makes them floats.
@@ -605,8 +611,8 @@ def _subtract_names(names: Mapping[str, int], gone: Mapping[str, int]) -> dict:
     return left
 
 
-_TYPES = {"number": "biuf", "date": "M", "text": "OUT", "mixed": "OUT", "empty": ""}
-"""Types of numpy and pandas, by letter, that are surely of the kind of a column."""
+_TYPES = {"number": "biuf", "date": "M", "text": "OUT"}
+"""Types of numpy and pandas, by letter, that may be of the kind of a column."""
 
 _MOST_COLUMNS = 500
 
@@ -778,7 +784,9 @@ class TableCells:
         is_frame = hasattr(X, "dtypes")
         dtypes = list(X.dtypes) if is_frame else [X.dtype] * X.shape[1]
         for cells in self.columns:
-            if dtypes[cells.place].kind in _TYPES[cells.kind]:
+            # A column that was empty in training is read by no learner.
+            types = _TYPES.get(cells.kind)
+            if types is None or dtypes[cells.place].kind in types:
                 continue
             values = take_column(X, cells.place)
             if values.kind != "empty" and not cells.fits(values):

@@ -40,6 +40,10 @@ EVERYONE = "everyone"
 MISSING_GROUP = "(missing)"
 """The value of a group column in rows that have none, unless that is an error."""
 
+_MOST_NUMBER = 2**61 - 2
+"""Whole numbers that JSON may give a group. Python gives all multiples of 2^61 - 1 the
+same hash, and a file of many of them would take hours."""
+
 _FIRST_ROWS = 5
 """Rows without a group that an error names."""
 
@@ -186,8 +190,11 @@ def named_columns(sensitive_features: Any) -> list[str] | None:
 
 def _in_order(sensitive_features: Any, names: Sequence[str] | None) -> Any:
     """Take the columns of a table in the order of training, by their names."""
+    if names is None:
+        return sensitive_features
+    refuse_lazy("sensitive_features", sensitive_features)
     here = named_columns(sensitive_features)
-    if names is None or here is None or here == names:
+    if here is None or here == names:
         return sensitive_features
     if sorted(here) != sorted(names) or len(set(here)) < len(here):
         raise ValueError(
@@ -509,7 +516,7 @@ def group_to_json(group: Group) -> Any:
     """
     values = group if isinstance(group, tuple) else (group,)
     for value in values:
-        if not isinstance(value, (str, int, float, bool)):
+        if not isinstance(value, (str, int, float, bool)) or _is_huge(value):
             raise TypeError(
                 f"a group must be text or a number to be saved as JSON, got {value!r}."
             )
@@ -518,12 +525,17 @@ def group_to_json(group: Group) -> Any:
     return group
 
 
+def _is_huge(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) > _MOST_NUMBER
+
+
 def group_from_json(group: Any) -> Group:
     """Read the group that `group_to_json` returned; a list is a combination."""
     values = group if isinstance(group, list) else [group]
     for value in values:
-        if value is not None and not isinstance(value, (str, int, float)):
-            raise ValueError(f"group must be a text or a number, got {value!r}.")
+        known = value is None or isinstance(value, (str, int, float))
+        if not known or _is_huge(value):
+            raise ValueError(f"group must be a text or a number, got {value!r:.60}.")
     return tuple(group) if isinstance(group, list) else group
 
 

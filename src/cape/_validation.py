@@ -112,12 +112,18 @@ def pickable(X: Any) -> Any:
     TypeError
         If X is not in memory.
     ValueError
-        If X is no table, but a number, a text, a dict or None.
+        If X is no table, but a number, a text, a dict or None, or if two columns have
+        the same name.
     """
-    if type(X) is np.ndarray and X.dtype.isnative:
+    if type(X) is np.ndarray and X.dtype.isnative and X.dtype.kind != "c":
         return X
     refuse_lazy("X", X)
     X = admit("X", X)
+    if hasattr(X, "columns") and not X.columns.is_unique:
+        repeated = X.columns[X.columns.duplicated()][0]
+        raise ValueError(
+            f"X must have columns of different names, got {repeated!r} twice."
+        )
     if hasattr(X, "__getitem__") and not isinstance(X, (str, bytes, list, tuple)):
         return X
     try:
@@ -150,14 +156,15 @@ def admit(name: str, table: Any) -> Any:
     Returns
     -------
     table or column
-        What comes from polars or pyarrow, or has named fields, is one of pandas; masked
-        cells are missing; a sparse table is a matrix whose rows can be picked; numbers
-        are numpy's, in the byte order of this machine. All else is as it came.
+        What comes from polars, pyarrow or DuckDB, or has named fields, is one of
+        pandas; masked cells are missing; a sparse table is a matrix whose rows can be
+        picked; numbers are numpy's, in the byte order of this machine. All else is as
+        it came.
 
     Raises
     ------
     ValueError
-        If it is a dict.
+        If it is a dict, or holds complex numbers.
     """
     import pandas as pd
 
@@ -176,17 +183,59 @@ def admit(name: str, table: Any) -> Any:
         except ImportError:
             # polars converts by pyarrow.
             table = _without_pyarrow(table)
+    elif hasattr(table, "to_df"):
+        table = table.to_df()
     if isinstance(table, np.ma.MaskedArray):
         table = pd.DataFrame(table) if table.ndim == 2 else pd.Series(table)
         table = table.to_numpy()
     if isinstance(table, np.ndarray):
         if table.dtype.names:
             return admit(name, pd.DataFrame(table))
+        _refuse_complex(name, table.dtype)
         # A matrix has two dimensions whatever is picked.
         return np.asarray(table, dtype=table.dtype.newbyteorder("="))
     if isinstance(table, pd.DataFrame):
+        for dtype in table.dtypes:
+            _refuse_complex(name, dtype)
         return _plain_columns(table)
     return table
+
+
+def _refuse_complex(name: str, dtype: Any) -> None:
+    if dtype.kind == "c":
+        # The first words are those that scikit-learn's estimator checks look for.
+        raise ValueError(
+            f"Complex data not supported: {name} must hold real numbers. Make two "
+            "columns of the real and the imaginary parts."
+        )
+
+
+def refuse_odd_cells(X: Any) -> None:
+    """Raise if a cell of a training table holds more than one value.
+
+    Parameters
+    ----------
+    X : table
+        As `pickable` returns it.
+    """
+    import pandas as pd
+
+    is_frame = isinstance(X, pd.DataFrame)
+    if not is_frame and (getattr(X, "ndim", 1) != 2 or X.dtype != object):
+        return
+    for place in range(X.shape[1]):
+        column = X.iloc[:, place] if is_frame else X[:, place]
+        if column.dtype != object or pd.api.types.infer_dtype(column) == "string":
+            continue
+        for value in column:
+            if isinstance(value, (list, dict, set, np.ndarray, complex)):
+                label = X.columns[place] if is_frame else place
+                # The words in brackets are those that scikit-learn's checks look for.
+                raise TypeError(
+                    "X must hold one value per row and column (an argument must be a "
+                    f"string or a number), got {value!r:.60} in column {label!r}. Make "
+                    "columns of its parts."
+                )
 
 
 def _plain_columns(table: Any) -> Any:
@@ -586,8 +635,8 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
         kind = type_of_target(y, input_name=name)
     if kind.startswith("continuous") or kind == "unknown":
         raise ValueError(
-            f"Unknown label type: {name} must hold two classes of one type, "
-            f"got {kind} values."
+            f"Unknown label type: {name} must hold two classes of one type, got {kind} "
+            f"values such as {y[0]!r:.60}. Convert them first, such as with astype."
         )
     classes = np.unique(y)
     if len(classes) > 2:

@@ -8,6 +8,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from cape._adaptation import Adaptation, warn_if_doubtful
@@ -47,6 +49,7 @@ from cape._validation import (
     check_weights,
     fit_context,
     pickable,
+    refuse_odd_cells,
     short_errors,
     take_rows,
     validate_data,
@@ -361,7 +364,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             features = take_rows(features, rows)
             labels = labels[rows]
             weights = None if weights is None else weights[rows]
+        refuse_odd_cells(features)
         data = TrainingData(features, labels, classes, weights)
+        if data.n_columns == 0:
+            # The last words are those that scikit-learn's estimator checks look for.
+            raise ValueError(
+                "X must have a column besides those of the groups, got 0 feature(s) "
+                f"(shape=({len(labels)}, 0)) while a minimum of 1 is required."
+            )
         try:
             models, pooled, recipe, tried = train_groups(self, data, groups)
         except (TypeError, ValueError) as error:
@@ -668,6 +678,15 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "pool='resampled', which have learners of their own, got True."
             )
         if not prefit:
+            learner = self.estimator
+            while isinstance(learner, Pipeline):
+                learner = learner.steps[-1][1]
+            if isinstance(learner, (FrozenEstimator, FrozenCape)):
+                raise ValueError(
+                    f"estimator must be one that can be trained, got {learner!r:.200}, "
+                    "which is fitted. Pass rows that it has not seen and cv='prefit', "
+                    "or its scores as a column of X and cape.Scores as estimator."
+                )
             return
         if self.pool != "threshold":
             raise ValueError(

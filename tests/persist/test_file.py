@@ -133,6 +133,26 @@ def test_a_key_that_can_be_guessed_is_told(fitted, path):
         persist.save(fitted(pool="threshold"), path, key="abc")
 
 
+def test_the_name_of_a_file_is_no_key(fitted, path, tmp_path, environ, monkeypatch):
+    """It signed with its own letters."""
+    (tmp_path / "key.txt").write_text(KEY)
+    clf = fitted(pool="threshold")
+    monkeypatch.chdir(tmp_path)
+    persist.save(clf, path, key=Path("key.txt"))
+    for key in ("key.txt", str(tmp_path / "key.txt")):
+        message = r"got the name of a file, '.*key\.txt'.* pathlib\.Path"
+        with pytest.raises(ValueError, match=message):
+            persist.save(clf, path.with_name("other.cape"), key=key)
+        for read in (persist.load, persist.read_header):
+            with pytest.raises(ValueError, match=message):
+                read(path, key=key)
+        with monkeypatch.context() as changed:
+            changed.setenv("CAPE_KEY", key)
+            with pytest.raises(ValueError, match="--key-file to a command"):
+                persist.load(path)
+    assert not path.with_name("other.cape").exists()
+
+
 @pytest.mark.parametrize("key", ["", b"", " \n"])
 def test_an_empty_key_is_refused(fitted, path, key, environ):
     with pytest.raises(ValueError, match="key must not be empty"):
@@ -181,6 +201,32 @@ def test_more_than_a_file_has_room_for_is_refused(model_file, path, name, conten
     path.write_bytes(model_file.pack({name: content}, None))
     with pytest.raises(ValueError, match=r"model\.cape.*damaged or was altered"):
         model_file.read(path, None)
+
+
+@pytest.mark.parametrize("values", [b"[],", b'{"a":1},', b'"a",', b"1,"])
+@pytest.mark.parametrize("name", ["schema.json", "header.json", "adaptation.json"])
+def test_json_of_too_many_values_is_refused(model_file, path, values, name):
+    """A schema of 60 MB of lists took 40 s and 2.8 GB."""
+    content = b"[" + values * 4_000_001 + b"1]"
+    path.write_bytes(model_file.pack({name: content}, None))
+    with pytest.raises(ValueError, match=f"{name} holds more than 4,000,000 values"):
+        model_file.read(path, None)
+    if name == "header.json":
+        with pytest.raises(ValueError, match="header.json holds more than"):
+            persist.read_header(path)
+
+
+@pytest.mark.parametrize("factor", [1, 2, 8])
+def test_numbers_of_parts_that_share_a_hash_are_refused(fitted, path, forge, factor):
+    """A dict of multiples of 2^61 - 1 made loading quadratic."""
+    persist.save(fitted(pool="threshold"), path)
+
+    def renumber(schema):
+        schema["__id__"] = factor * (2**61 - 1)
+
+    forge(path, schema=renumber)
+    with pytest.raises(ValueError, match="a part has the number"):
+        persist.load(path)
 
 
 def test_arrays_that_fit_are_read(model_file, path):

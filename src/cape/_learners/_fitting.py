@@ -14,7 +14,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from cape._learners._scoring import Rows, vote_on_rows
+from cape._learners._scoring import Rows, as_array, vote_on_rows
 from cape._learners._threads import one_thread_to_train
 from cape._validation import has_fit_parameter
 from cape.sampling import draw_rows
@@ -145,7 +145,7 @@ def fit_learner(
         if weights is not None:
             fit_params[weight_keyword(model)] = weights
         if start is None:
-            return model.fit(rows.table(), y, **fit_params)
+            return _fit_filled(model, rows.table(), y, fit_params)
         # A warm start changes where the optimiser begins, not where it ends: the loss
         # is convex. The user's own setting is restored afterwards.
         warm_start = model.warm_start
@@ -155,6 +155,33 @@ def fit_learner(
         model.fit(rows.table(), y, **fit_params)
         model.warm_start = warm_start
         return model
+
+
+_FEWEST_VALUES = 10
+"""A column with fewer values can be empty in what a learner trains on."""
+
+
+def _fit_filled(
+    model: Any, table: Any, y: np.ndarray, fit_params: dict[str, Any]
+) -> Any:
+    """Fit a learner, without the columns that hold no values if it cannot take them.
+
+    Histogram boosting fails on them. Where all values are 0, no tree splits on them,
+    and whatever a batch holds there changes nothing.
+    """
+    try:
+        return model.fit(table, y, **fit_params)
+    except ValueError:
+        array = as_array(table)
+        if array is None:
+            raise
+        is_empty = (~np.isnan(array)).sum(axis=0) < _FEWEST_VALUES
+        if not is_empty.any():
+            raise
+        filled = table.copy()
+        cells = filled.iloc if hasattr(filled, "iloc") else filled
+        cells[:, np.flatnonzero(is_empty)] = 0.0
+        return model.fit(filled, y, **fit_params)
 
 
 def takes_repetitions(estimator: Any) -> bool:

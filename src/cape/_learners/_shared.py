@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -226,7 +227,8 @@ def prepare(rows: Rows, transformer: Any, codes: np.ndarray | None) -> Rows:
     if len(rows) == 0:
         return rows
     if transformer is not None:
-        with quiet_encoders():
+        # As in training, whatever scikit-learn is set to now.
+        with quiet_encoders(), config_context(transform_output="default"):
             rows = Rows(pickable(transformer.transform(rows.table())))
     if codes is not None:
         rows = Rows(add_group_code(rows.table(), codes))

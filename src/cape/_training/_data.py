@@ -20,6 +20,7 @@ from cape._wording._results import (
     few_rows_of_a_class,
     rows_are_repeated,
     scores_are_perfect,
+    scores_are_reversed,
     scores_say_too_little,
     scores_without_signal,
 )
@@ -176,6 +177,11 @@ _LOW_AUC = 0.6
 the bank (AUC .54 and .57) the share rose by .27, and intervals were 1 wide."""
 
 
+_REVERSED_AUC = 0.3
+"""Below, scores run the wrong way. Out-of-fold scores of labels by chance are a little
+below .5: the fold that has more positives was trained on fewer."""
+
+
 _PERFECT_AUC = 0.995
 """Above, a prefit model has most likely seen the rows."""
 
@@ -188,6 +194,7 @@ def warn_of_weak_groups(
     few_rows = {}
     no_signal = {}
     weak = {}
+    reversed_ = {}
     for group, model in models.items():
         if model.own is not None:
             # Its intervals count what the own rows do not tell.
@@ -195,6 +202,8 @@ def warn_of_weak_groups(
         smaller_class = min(model.positives.size, model.negatives.size)
         if smaller_class < min_class_size:
             few_rows[group] = (model.size, smaller_class)
+        elif model.auc() < _REVERSED_AUC and model.auc() + _Z * model.auc_error() < 0.5:
+            reversed_[group] = model.auc()
         elif model.auc() - _Z * model.auc_error() <= 0.5:
             no_signal[group] = model.auc()
         elif model.auc() < _LOW_AUC:
@@ -205,6 +214,8 @@ def warn_of_weak_groups(
         warnings.warn(scores_are_perfect(perfect), stacklevel=6)
     if few_rows:
         warnings.warn(few_rows_of_a_class(few_rows, min_class_size), stacklevel=6)
+    if reversed_:
+        warnings.warn(scores_are_reversed(reversed_), stacklevel=6)
     if no_signal:
         warnings.warn(scores_without_signal(no_signal), stacklevel=6)
     if weak:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from joblib import delayed
 from scipy.special import logit
+from sklearn import config_context
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
@@ -467,7 +468,9 @@ def plan_learner(
         # Fitted on all rows, those of the test folds included: sound only for
         # transformers that do not look at labels.
         transformer = seeded_clone(recipe.estimator[:-1], seeds[0])
-        rows = Rows(pickable(transformer.fit_transform(rows.table(), y)))
+        # skrub's scaler fails if scikit-learn is set to make data frames.
+        with config_context(transform_output="default"):
+            rows = Rows(pickable(transformer.fit_transform(rows.table(), y)))
     n_columns = data.n_columns
     strata = (y == data.positive).astype(int)
     if codes is not None:

@@ -67,7 +67,7 @@ from cape._validation import (
     number_of_rows,
     take_rows,
 )
-from cape._wording._results import of_group
+from cape._wording._results import columns_without_values, of_group
 from cape.metrics._rates import FEWEST_ROWS
 from cape.quantify import Quantifier, make_quantifier
 from cape.sampling import prevalence_grid
@@ -178,6 +178,7 @@ def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
     if clf.preprocessing != "auto":
         once = clf.preprocessing == "once"
     if clf.estimator is None:
+        _check_sizes(data.X)
         candidates = default_candidates(len(data.y), data.n_columns)
         to_encode = columns_to_encode(data.X)
         if to_encode:
@@ -207,6 +208,27 @@ def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
             weight_keyword(estimator)
         recipes[name] = recipe
     return recipes
+
+
+def _check_sizes(X: Any) -> None:
+    """Raise if numbers are too large for the default learner, which squares them."""
+    numbers = X.select_dtypes("number") if hasattr(X, "select_dtypes") else X
+    values = getattr(numbers, "data", None) if hasattr(numbers, "tocsr") else numbers
+    values = np.asarray(values)
+    if values.dtype.kind != "f":
+        return
+    largest = float(np.finfo(np.float32).max)
+    too_large = np.argwhere(np.abs(values) > largest)
+    if len(too_large):
+        first = tuple(too_large[0])
+        where = ""
+        if len(first) > 1:
+            names = column_names(numbers)
+            where = f" in column {names[first[1]]!r}"
+        raise ValueError(
+            f"X must hold numbers of at most {largest:.2g}, got {values[first]:g}"
+            f"{where}: as a mark for a missing value, make it one (NaN)."
+        )
 
 
 def _grid(prevalences: Any) -> np.ndarray:
@@ -688,6 +710,9 @@ def _with_columns(
     cells = TableCells.of(data.X, skipped)
     if cells is None:
         return models
+    empty = [column.name for column in cells.columns if column.kind == "empty"]
+    if empty:
+        warnings.warn(columns_without_values(empty), stacklevel=5)
     parts = []
     is_positive = data.y == data.positive
     for _, rows in groups:

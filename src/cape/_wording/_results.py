@@ -22,6 +22,7 @@ from cape._wording._numbers import (
     group_name,
     listed,
     points,
+    quoted,
     rows_text,
     shortened,
 )
@@ -606,6 +607,23 @@ def scores_are_perfect(aucs: Mapping[Hashable, float]) -> str:
         f"the fitted estimator makes almost no mistakes in {_with_auc(aucs, 3)}. Was "
         "it trained on these rows? cv='prefit' needs rows that it has not seen; "
         "otherwise estimates are wrong."
+    )
+
+
+def scores_are_reversed(aucs: Mapping[Hashable, float]) -> str:
+    """Name groups in which positives have the lower scores."""
+    return (
+        f"the scores are reversed in {_with_auc(aucs)}: positives have the lower ones. "
+        "Does predict_proba of the estimator return its columns in the order of "
+        "classes_, or is another label positive?"
+    )
+
+
+def columns_without_values(names: Sequence[str]) -> str:
+    """Name columns that hold no value in training."""
+    return (
+        f"X has no value in {quoted(names, 5)}: the learner leaves the column out, and "
+        "nothing that a batch holds there is used."
     )
 
 

@@ -46,6 +46,10 @@ _MOST_RATIO = 100
 _ALWAYS_ALLOWED = 1 << 26
 """64 MB: a small model may shrink as far as it likes."""
 
+_MOST_VALUES = 4_000_000
+"""Values of a part that is JSON. Each becomes an object of Python; a model of 500
+groups has 800,000."""
+
 HEADER = "header.json"
 
 _FORMAT = "cape-model"
@@ -133,12 +137,17 @@ def key_bytes(key: Key) -> bytes | None:
     Parameters
     ----------
     key : bytes, str, Path or None
-        The key, or the file that holds it; white space at its ends does not count.
-        None takes the environment variable ``CAPE_KEY``.
+        The key, or a Path: the file that holds it. White space at its ends does not
+        count. None takes the environment variable ``CAPE_KEY``.
 
     Returns
     -------
     bytes or None
+
+    Raises
+    ------
+    ValueError
+        If the key is empty, or a text that names a file.
 
     Examples
     --------
@@ -153,6 +162,13 @@ def key_bytes(key: Key) -> bytes | None:
     if isinstance(key, Path):
         key = key.read_bytes()
     if isinstance(key, str):
+        if os.path.isfile(os.path.expanduser(key)):
+            # The name of a file is no secret, and would have signed.
+            raise ValueError(
+                f"key must be the secret itself, got the name of a file, {key!r}. To "
+                f"read the secret from it, pass pathlib.Path({key!r}), or --key-file "
+                "to a command."
+            )
         # As the system gave it: a variable may hold bytes that are no text.
         key = os.fsencode(key)
     key = key.strip()
@@ -290,6 +306,12 @@ def _unfold(content: bytes, n_bytes: int, only: str | None = None) -> dict[str, 
                     part = file.read(info.file_size + 1)
                 if len(part) != info.file_size:
                     raise ValueError(f"{info.filename} is not the size it claims to be")
+                # Brackets open values, and commas part them.
+                n_values = sum(map(part.count, (b"[", b"{", b",")))
+                if info.filename.endswith(".json") and n_values > _MOST_VALUES:
+                    raise ValueError(
+                        f"{info.filename} holds more than {_MOST_VALUES:,} values"
+                    )
                 parts[info.filename] = part
     if only is None:
         for name, part in parts.items():

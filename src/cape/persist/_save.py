@@ -55,8 +55,9 @@ def save(
     path : str or Path
         The file to write.
     key : bytes, str or Path, default=None
-        Secret that signs the file (HMAC-SHA256), or the file that holds it. None takes
-        the environment variable ``CAPE_KEY``; without that, the file is not signed.
+        Secret that signs the file (HMAC-SHA256), or a Path: the file that holds it. The
+        name of a file as text is refused. None takes the environment variable
+        ``CAPE_KEY``; without that, the file is not signed.
     details : mapping, default=None
         Anything else to keep in the header, where `read_header` finds it. JSON must be
         able to hold it.
@@ -121,9 +122,10 @@ def load(
     path : str or Path
         The file.
     key : bytes, str or Path, default=None
-        The secret with which the file was saved, or the file that holds it. A model
-        file that is not signed, or signed with another key, is rejected. None takes the
-        environment variable ``CAPE_KEY``; without that, signatures are not checked.
+        The secret with which the file was saved, or a Path: the file that holds it. A
+        model file that is not signed, or signed with another key, is rejected. None
+        takes the environment variable ``CAPE_KEY``; without that, signatures are not
+        checked.
     trusted : iterable of str, default=()
         Full names of types that the file may hold in addition to those in `TRUSTED` and
         those in the environment variable ``CAPE_TRUSTED``, which are separated by

@@ -33,6 +33,10 @@ from cape.quantify import QUANTIFIERS
 from cape.rules import RULES, Constrained
 
 _MOST_NODES = 2_000_000
+_MOST_NUMBER = 2**61 - 2
+"""Numbers of parts, at most. Python gives all multiples of 2^61 - 1 the same hash, and
+a dict of a million of them would take days."""
+
 _MOST_DEPTH = 200
 """Levels of JSON; a pipeline in a search in a stack has 60."""
 
@@ -289,7 +293,7 @@ class SchemaCheck:
         if self._n_nodes > _MOST_NODES:
             raise ValueError(f"it has more than {_MOST_NODES:,} parts")
         number = node["__id__"]
-        if type(number) is not int or number <= 0:
+        if type(number) is not int or not 0 < number <= _MOST_NUMBER:
             raise ValueError(f"a part has the number {number!r}")
         if "file" in node:
             name = node["file"]
