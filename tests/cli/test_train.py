@@ -225,3 +225,28 @@ def test_columns_of_a_model_that_you_have_are_checked(refused, base, table):
     refused(*base, "--score", "nowhere", says="nowhere")
     wrong = ("--score", "x", "--decision", "sex", "--positive-decision", "maybe")
     refused(*base, *wrong, "--positive", "default", says=["'maybe'", "'f'", "'m'"])
+
+
+@pytest.mark.parametrize(("groups", "size"), [(300, 1), (300, 5), (1200, 12)])
+def test_identifiers_make_no_groups(refused, tmp_path, groups, size):
+    rows = groups * size
+    frame = pd.DataFrame({"y": [i % 2 for i in range(rows)], "x": range(rows)})
+    frame["person"] = [f"p{i % groups}" for i in range(rows)]
+    frame["half"] = frame["person"].str[-1]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    base = ("train", tmp_path / "t.csv", "--label", "y", "--out", tmp_path / "m.cape")
+    says = [f"{groups:,} groups of {rows:,} rows", "identifier", "--bins"]
+    refused(*base, "--group", "person", says=says)
+    refused(*base, "--group", "person,half", says=["'person' and 'half'", *says])
+
+
+def test_many_groups_with_rows_enough_are_trained_on(cape, tmp_path):
+    frame = pd.DataFrame({"y": [i // 110 % 2 for i in range(1100)]})
+    frame["x"] = [i * 7919 % 101 + 30 * y for i, y in enumerate(frame["y"])]
+    frame["county"] = [f"c{i % 110}" for i in range(1100)]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    code, _, err = cape(
+        "train", tmp_path / "t.csv", "--label", "y", "--group", "county",
+        "--learner", "logistic", "--cv", 2, "--out", tmp_path / "m.cape",
+    )  # fmt: skip
+    assert code == 0, err

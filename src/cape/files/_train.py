@@ -93,6 +93,10 @@ _NUMBER = rf"[+-]?\d+|{_WITH_SIGN}|{_WITH_THOUSANDS}"
 _OUTPUT = ("prediction", "probability", "estimated_prevalence")
 """Columns that `predict_file` writes, and that tell nothing of a row."""
 
+_MANY_GROUPS = 100
+_ROWS_OF_A_GROUP = 30
+_GROUPS_FOR_A_ROW = 50
+
 _FEW_WORDS = 0.05
 """Largest share of words in a column of text that is most likely one of numbers."""
 
@@ -449,6 +453,7 @@ def _read_table(
                 continue
             features[name] = kind
     columns = Columns(label, labels, label_kind, group, features, values, bins)
+    _refuse_identifiers(frame, group, reservoir.n_rows, scan.path)
     for name in group:
         note_many_groups(name, frame[name].dropna().astype(str).unique(), notes)
     if len(frame) < reservoir.n_rows:
@@ -463,6 +468,25 @@ def _read_table(
             f"{scan.path}: all values of all columns to learn from are missing."
         )
     return columns, X, y
+
+
+def _refuse_identifiers(
+    frame: pd.DataFrame, group: tuple[str, ...], n_rows: int, path: Path
+) -> None:
+    """Raise if there are many groups and hardly any rows of each.
+
+    Nothing could be told of them, and time and memory grow with their number.
+    """
+    n_groups = len(frame[list(group)].drop_duplicates()) if group else 1
+    # 500 groups need ten rows each, and thousands of groups thirty.
+    enough = min(_ROWS_OF_A_GROUP, n_groups / _GROUPS_FOR_A_ROW)
+    if n_groups > _MANY_GROUPS and n_rows < n_groups * enough:
+        raise TableError(
+            f"{path}: {' and '.join(map(repr, group))} would make {n_groups:,} groups "
+            f"of {n_rows:,} rows, which looks like an identifier. Name a column with "
+            "fewer values (--group), cut numbers into ranges (--bins), or put rare "
+            "values together in the file."
+        )
 
 
 def _features(
