@@ -152,10 +152,10 @@ def test_a_window_of_numpys_is_a_span_of_time(shared_clf):
     [
         ([1e9, 2e9], "times must be dates and times .* got .*numbers"),
         (["foo", "bar"], "times must be dates and times .* got .*foo"),
-        (["2026-01-01T06", "2026-01-01T06Z"], "time zone, or none of them.* got both"),
+        (["2026-01-01T06", "2026-01-01T06Z"], "all of one time zone or all without"),
         (
             ["2026-01-01T06Z", "2026-01-01T07Z"],
-            "time zone, or none of them.* got both",
+            "all of one time zone or all without.*: some calls",
         ),
         (
             ["2026-01-01T06", "2126-01-01T06"],

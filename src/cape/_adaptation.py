@@ -171,6 +171,20 @@ class GroupAdaptation:
         return row
 
 
+def refuted_groups(groups: Mapping[Group, GroupAdaptation]) -> list[Group]:
+    """Return the groups whose estimate labels refute, at 5 % over all of them together.
+
+    A verdict is about one group: of twenty good estimates, one is refuted by chance. An
+    alarm needs Holm's method.
+    """
+    p_values = {}
+    for group, adapted in groups.items():
+        if adapted.labels.verdict is not None:
+            p_values[group] = adapted.labels.p_value
+    adjusted = zip(p_values, holm(list(p_values.values())), strict=True)
+    return [group for group, p_value in adjusted if p_value < _REFUTED]
+
+
 @dataclass(frozen=True, repr=False)
 class Adaptation(InNotebook, GroupResult):
     """What CAPE estimated and chose for a batch, group by group.
@@ -231,17 +245,8 @@ class Adaptation(InNotebook, GroupResult):
 
     @property
     def refuted(self) -> list[Group]:
-        """Groups whose estimate labels refute, at 5 % over all groups together.
-
-        A verdict is about one group: of twenty good estimates, one is refuted by
-        chance. An alarm needs Holm's method.
-        """
-        p_values = {}
-        for group, adapted in self.groups.items():
-            if adapted.labels.verdict is not None:
-                p_values[group] = adapted.labels.p_value
-        adjusted = zip(p_values, holm(list(p_values.values())), strict=True)
-        return [group for group, p_value in adjusted if p_value < _REFUTED]
+        """Groups whose estimate labels refute, at 5 % over all groups together."""
+        return refuted_groups(self.groups)
 
     def shares(self) -> pd.DataFrame:
         """Return the numbers of the picture, one row for each group.

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from numbers import Integral
 from threading import RLock
 from typing import Any
@@ -528,29 +528,26 @@ class RollingCape:
         try:
             if given.dtype.kind in "biufc":
                 raise TypeError("numbers")
-            index = pd.to_datetime(given, utc=True, format="ISO8601").as_unit("ns")
+            index = pd.to_datetime(given, format="ISO8601").as_unit("ns")
             if index.hasnans:
                 raise ValueError(f"{np.count_nonzero(index.isna())} missing")
+            zoned = index.tz is not None
+            if self._zoned not in (None, zoned):
+                raise ValueError("some calls give a time zone, and others none")
         except (TypeError, ValueError) as error:
             raise ValueError(
-                "times must be dates and times between the years 1678 and 2262, got "
-                f"{str(times)[:60]!r}: {error}."
+                "times must be dates and times between the years 1678 and 2262, all of "
+                f"one time zone or all without, got {str(times)[:60]!r}: {error}."
             ) from None
         check_same_length(X=np.empty(n_rows), times=index)
-        zones = {pd.Timestamp(time).tzinfo is not None for time in given}
-        if len({*zones, self._zoned} - {None}) > 1:
-            raise ValueError(
-                "times must all have a time zone, or none of them, in all calls of a "
-                "stream; got both."
-            )
         moments = index.asi8
         before = np.append(moments[:1] if self._now is None else self._now, moments)
         steps = np.diff(before[: n_rows + 1])
-        latest = pd.Timestamp(datetime.now(UTC) + _AHEAD)
+        latest = (pd.Timestamp.now("UTC") + _AHEAD).value
         faults = {
             "never be earlier than those of the rows before (they go back)": steps < 0,
             "not be ahead of the clock where all rows before would leave the window": (
-                (steps >= self._size) & (index > latest)
+                (steps >= self._size) & (moments > latest)
             ),
         }
         for wanted, is_wrong in faults.items():
@@ -560,7 +557,7 @@ class RollingCape:
                     f"times must {wanted}, got {index[row]} for row {row} after "
                     f"{pd.Timestamp(before[row])}."
                 )
-        return moments, next(iter(zones), self._zoned)
+        return moments, zoned
 
 
 def _as_ids(ids: Any) -> list[Any]:

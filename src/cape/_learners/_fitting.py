@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -77,41 +76,6 @@ def seeded_clone(estimator: Any, seed: int) -> Any:
     return model.set_params(**seeds)
 
 
-@dataclass(frozen=True)
-class WarmStart:
-    """Where the training of a logistic regression may begin.
-
-    Parameters
-    ----------
-    coefficients : ndarray of shape (1, n_features)
-    intercept : ndarray of shape (1,)
-    """
-
-    coefficients: np.ndarray
-    intercept: np.ndarray
-
-    @classmethod
-    def near(cls, model: Any, prevalence: float, theta: float) -> WarmStart:
-        """Guess the optimum at prevalence ``theta`` from a model fitted at another.
-
-        Under prior shift the odds of every row change by the factor
-        theta (1 - pi) / ((1 - theta) pi), so only the intercept moves.
-
-        Parameters
-        ----------
-        model : fitted LogisticRegression
-        prevalence : float
-            Prevalence pi of the rows that ``model`` was trained on.
-        theta : float
-
-        Returns
-        -------
-        WarmStart
-        """
-        shift_of_log_odds = logit(theta) - logit(prevalence)
-        return cls(model.coef_.copy(), model.intercept_ + shift_of_log_odds)
-
-
 def fit_learner(
     estimator: Any,
     X: Any,
@@ -119,7 +83,7 @@ def fit_learner(
     *,
     weights: np.ndarray | None = None,
     seed: int = 0,
-    start: WarmStart | None = None,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Any:
     """Fit a clone of the learner.
 
@@ -131,7 +95,7 @@ def fit_learner(
     weights : ndarray of shape (n_rows,), default=None
     seed : int, default=0
         For every ``random_state`` that the user left at None.
-    start : WarmStart, default=None
+    start : tuple of coefficients and intercept, default=None
         Where to begin; for logistic regressions only.
 
     Returns
@@ -149,8 +113,7 @@ def fit_learner(
         # A warm start changes where the optimiser begins, not where it ends: the loss
         # is convex. The user's own setting is restored afterwards.
         warm_start = model.warm_start
-        model.coef_ = start.coefficients
-        model.intercept_ = start.intercept
+        model.coef_, model.intercept_ = start
         model.warm_start = True
         model.fit(rows.table(), y, **fit_params)
         model.warm_start = warm_start
@@ -287,7 +250,10 @@ def fit_member(
         drawn = np.flatnonzero(times_drawn)
         start = None
         if near is not None:
-            start = WarmStart.near(near, float(is_positive.mean()), theta)
+            # Under prior shift the odds of every row change by the factor
+            # theta (1 - pi) / ((1 - theta) pi), so only the intercept moves.
+            moved = logit(theta) - logit(float(is_positive.mean()))
+            start = near.coef_.copy(), near.intercept_ + moved
         model = fit_learner(
             estimator,
             rows.take(drawn),

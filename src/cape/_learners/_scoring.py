@@ -56,6 +56,16 @@ class Rows:
         self.together = together
         self._array = array
 
+    def with_others(self, together: Any, place: slice) -> Rows:
+        """Return these rows, to be read together with those of other groups."""
+        return Rows(
+            self.X,
+            self.index,
+            array=self._array,
+            shared=self.shared,
+            together=(together, place),
+        )
+
     @property
     def array(self) -> np.ndarray | None:
         """The table as numbers; see `as_array`."""

@@ -274,22 +274,30 @@ class _Together:
         return self._scores
 
 
-def read_together(parts: Sequence[tuple[Any, Rows]]) -> None:
+def read_together(parts: Sequence[tuple[Any, Rows]]) -> list[Rows]:
     """Let groups that share encoders or learners read their rows at once.
 
     Parameters
     ----------
     parts : sequence of tuples of GroupModel and Rows
-        The rows of each group, which are told of the others.
+        The rows of each group.
+
+    Returns
+    -------
+    list of Rows
+        The same rows, which know of those that are read with them.
     """
     sharing = defaultdict(list)
-    for model, rows in parts:
-        sharing[model.read_with].append((model, rows))
-    for parts_of_key in sharing.values():
-        if len(parts_of_key) == 1:
+    for place, (model, _) in enumerate(parts):
+        sharing[model.read_with].append(place)
+    told = [rows for _, rows in parts]
+    for places in sharing.values():
+        if len(places) == 1:
             continue
-        together = _Together(parts_of_key)
+        together = _Together([parts[place] for place in places])
         start = 0
-        for _, rows in parts_of_key:
-            rows.together = together, slice(start, start + len(rows))
-            start += len(rows)
+        for place in places:
+            stop = start + len(told[place])
+            told[place] = told[place].with_others(together, slice(start, stop))
+            start = stop
+    return told

@@ -93,8 +93,8 @@ class Batch:
         for group, positions in zip(self.groups.keys, rows_of_groups, strict=True):
             if len(positions):
                 parts[group] = self._rows(positions + piece.start, shared)
-        read_together([(self.models[group], rows) for group, rows in parts.items()])
-        yield from parts.items()
+        told = read_together([(self.models[key], rows) for key, rows in parts.items()])
+        yield from zip(parts, told, strict=True)
 
     def _rows(self, index: np.ndarray | slice | None, shared: Any = None) -> Rows:
         return Rows(self.features, index, array=self.array, shared=shared)

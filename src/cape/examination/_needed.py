@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from cape import _plot
-from cape._adaptation import Adaptation, GroupAdaptation
+from cape._adaptation import Adaptation, GroupAdaptation, refuted_groups
 from cape._drift._posterior import DRIFT_INFLATION, mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence
@@ -495,7 +495,7 @@ class LabelChecks(InNotebook, GroupResult):
     @property
     def refuted(self) -> list[Group]:
         """Groups whose estimate labels refute, at 5 % over all groups together."""
-        return Adaptation("", self.groups).refuted
+        return refuted_groups(self.groups)
 
     def by_labels(self, group: Group) -> Estimate:
         """Return what labels say about a group; unknown where they cannot be used."""
