@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape._tables import Query
 from cape.cli import run
 from cape.files import load_model
 from cape.files._notes import Notes
@@ -103,19 +102,6 @@ def test_counts_of_no_rows_are_refused(refused, folder, counts, tmp_path):
     refused(*asked, says="has no rows to adapt to")
 
 
-def test_the_statement_comes_from_a_file(cape, refused, folder, tmp_path):
-    file = tmp_path / "count.sql"
-    with duckdb.connect(tmp_path / "bank.duckdb") as bank:
-        bank.execute(f"create table loans as from '{folder / 'batch.parquet'}'")
-    table = ["evidence", folder / "watch.cape", "--sql", "--table", "loans"]
-    file.write_text(cape(*table)[1])
-    asked = ["predict", folder / "watch.cape", tmp_path / "bank.duckdb", "--counts"]
-    code, out, _ = cape(*asked, "--sql", f"@{file}", "--json")
-    assert code == 0
-    assert json.loads(out)["rows"] == 600
-    refused(*asked, "--sql", "@none.sql", says="there is no file none.sql")
-
-
 @pytest.mark.parametrize(
     "table", ["loans; drop table loans", "select * from loans", "loans where age > 30"]
 )
@@ -126,10 +112,8 @@ def test_what_is_no_table_is_refused(refused, folder, table):
 
 def test_counts_come_as_csv_and_from_a_database(cape, folder, counts, tmp_path):
     duckdb.sql(f"copy (from '{counts}') to '{tmp_path / 'duck.csv'}'")
-    with duckdb.connect(tmp_path / "bank.duckdb") as bank:
-        bank.execute(f"create table batch as from '{folder / 'batch.parquet'}'")
-    asked = ["evidence", folder / "watch.cape", "--sql", "--dialect"]
-    of_sqlite, of_duckdb = (cape(*asked, name)[1] for name in ("sqlite", "duckdb"))
+    asked = ["evidence", folder / "watch.cape", "--sql", "--dialect", "sqlite"]
+    of_sqlite = cape(*asked)[1]
     with closing(sqlite3.connect(":memory:")) as bank:
         batch = pd.read_parquet(folder / "batch.parquet")
         batch.to_sql("batch", bank, index=False)
@@ -138,8 +122,7 @@ def test_counts_come_as_csv_and_from_a_database(cape, folder, counts, tmp_path):
     model = load_model(folder / "watch.cape")
     notes = Notes()
     expected, _ = read_counts(model, counts, None, notes)
-    at_once = Query(of_duckdb, tmp_path / "bank.duckdb")
-    for source in (tmp_path / "duck.csv", tmp_path / "lite.csv", at_once):
+    for source in (tmp_path / "duck.csv", tmp_path / "lite.csv"):
         assert read_counts(model, source, None, notes)[0] == expected, source
     assert list(notes) == []
 

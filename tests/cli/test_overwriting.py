@@ -65,14 +65,6 @@ def test_no_output_is_written_twice(refused, folder, command):
             refused(*call, "--force", says="would be written twice")
 
 
-def test_a_query_names_what_it_reads(refused, folder):
-    pytest.importorskip("duckdb")
-    (folder / "q.sql").write_text("select * from 't.csv'")
-    command = ["predict", "m.cape", "--sql", "@q.sql", "--force"]
-    for name in ("t.csv", "q.sql"):
-        refused(*command, "--out", name, says="which is being read")
-
-
 def test_what_a_folder_holds_is_not_written_over(refused, folder):
     (folder / "march").mkdir()
     (folder / "march" / "a.csv").write_text("x\n1\n")

@@ -65,17 +65,13 @@ def predicted(folder):
     return pd.read_csv(folder / "csv.csv")
 
 
-QUERIES = ["select * from 'new/*.parquet'", "select * from 'data.sqlite::new'"]
-
-
-@pytest.mark.parametrize("source", [*SOURCES, *QUERIES])
+@pytest.mark.parametrize("source", SOURCES)
 def test_the_same_rows_get_the_same_predictions(
     cape, folder, predicted, monkeypatch, tmp_path, source
 ):
     monkeypatch.chdir(folder)
-    named = ["--sql", source] if source.startswith("select") else [source]
     out = tmp_path / "p.csv"
-    code, _, err = cape("predict", "m.cape", *named, "--out", out)
+    code, _, err = cape("predict", "m.cape", source, "--out", out)
     assert code == 0, err
     found = pd.read_csv(out)
     pd.testing.assert_frame_equal(
@@ -120,12 +116,11 @@ def test_every_source_trains_the_same_model(
     ],
     ids=lambda command: command[0],
 )
-@pytest.mark.parametrize("source", ["data.sqlite::new", *QUERIES[:1]])
+@pytest.mark.parametrize("source", ["data.sqlite::new", "new/*.parquet"])
 def test_every_command_takes_sources(
     cape, folder, predicted, monkeypatch, tmp_path, command, source
 ):
     monkeypatch.chdir(folder)
-    named = ["--sql", source] if source.startswith("select") else [source]
     words = [word.format(out=tmp_path / "s.csv") for word in command]
     if command[0] == "audit":
         words += [
@@ -137,7 +132,7 @@ def test_every_command_takes_sources(
             'says "x"=no',
         ]
         words[words.index("clerk")] = "yes"
-    code, _, err = cape(*words, *named)
+    code, _, err = cape(*words, source)
     assert code == 0, err
 
 
@@ -164,24 +159,12 @@ def test_a_sheet_comes_back_from_a_spreadsheet(
     assert printed[0].replace("s.csv", "s.xlsx") == printed[1]
 
 
-def test_a_table_is_named_or_asked_for_and_the_query_is_one(
-    refused, folder, predicted, monkeypatch
-):
+def test_a_table_is_named_or_asked_for(refused, folder, predicted, monkeypatch):
     monkeypatch.chdir(folder)
-    refused("predict", "m.cape", says=["FILE is missing", "--sql"])
+    refused("predict", "m.cape", says="FILE")
     refused("predict", "m.cape", "data.sqlite", says=["2 tables", "data.sqlite::new"])
     refused("predict", "m.cape", "new.jsonl::x", says="name it without ::x")
     refused("predict", "m.cape", "nwe/*.csv", says="no file matches")
-    refused(
-        "predict", "m.cape", "--sql", "select 1; select 2", says="must be one SELECT"
-    )
-    refused(
-        "predict",
-        "m.cape",
-        "--sql",
-        "select age from 'new.csv'",
-        says="query has no column",
-    )
 
 
 def test_a_damaged_page_is_named_by_column_and_rows(refused, people_folder, tmp_path):

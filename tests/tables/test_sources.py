@@ -8,17 +8,15 @@ import hashlib
 import json
 import os
 import sqlite3
-import time
 from pathlib import Path
 
-import duckdb
 import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape._tables import Dialect, Query, TableError, source_files
+from cape._tables import Dialect, TableError, source_files
 from cape._tables._open import open_table
 
 TABLE = pd.DataFrame(
@@ -75,20 +73,14 @@ def parts(folder, frame=TABLE):
     return folder / "parts"
 
 
-def query(folder, frame=TABLE):
-    frame.to_parquet(folder / "t.parquet")
-    return Query(f"select * from '{folder}/t.parquet'")
-
-
 SOURCES = [
     json_lines,
     lambda folder: json_lines(folder, name="t.ndjson.gz"),
     sqlite,
     sheet,
     parts,
-    query,
 ]
-NAMES = ["json lines", "gzipped", "sqlite", "sheet", "folder", "query"]
+NAMES = ["json lines", "gzipped", "sqlite", "sheet", "folder"]
 
 
 @pytest.mark.parametrize("make", SOURCES, ids=NAMES)
@@ -127,6 +119,7 @@ MISTAKES = [
     ("cut.arrow", r"cut\.arrow cannot be read"),
     ("one.csv", r"If a title stands above the names, delete it"),
     ("blanks.csv", r"If blanks stand between its fields, say so"),
+    ("t.duckdb", r"t\.duckdb is a DuckDB database: let DuckDB write the table"),
     ("page.xls", r"page\.xls is HTML or XML: .* save it as \.xlsx or CSV"),
     ("t.csv.bz2", r"t\.csv\.bz2 is compressed: unpack it, or pack it with gzip"),
     (
@@ -159,6 +152,7 @@ def folder(tmp_path_factory):
     (folder / "page.xls").write_text("<table><tr><td>age</td></tr></table>")
     (folder / "t.csv.bz2").write_bytes(bz2.compress(b"age\n32\n"))
     (folder / "zeros.csv").write_bytes(b"age,race\n32,b\x00\n")
+    (folder / "t.duckdb").write_bytes(b"12345678DUCK5678")
     (folder / "odd").mkdir()
     (folder / "odd" / "1.csv").write_text("age,race\n32,b\n")
     (folder / "odd" / "README.txt").write_text("The loans of March.\nAll of them.\n")
@@ -170,18 +164,6 @@ def test_mistakes_are_one_line_with_near_names(folder, source, message):
     with pytest.raises(TableError, match=message) as caught:
         read(folder / source, columns=["age"])
     assert "\n" not in str(caught.value)
-
-
-def test_a_damaged_file_of_a_query_is_named_in_one_line(folder):
-    with pytest.raises(TableError, match="cut.arrow cannot be read") as caught:
-        open_table(Query(f"select * from '{folder}/cut.arrow'"))
-    assert "Traceback" not in str(caught.value) and "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("value", ["date 'infinity'", "union_value(k := 1)"])
-def test_values_that_pandas_has_not_are_refused_by_the_name_of_the_table(value):
-    with pytest.raises(TableError, match="query cannot be read"):
-        read(Query(f"select {value} as v"))
 
 
 def test_json_lines_are_recognised_by_their_content(tmp_path):
@@ -271,107 +253,6 @@ def test_values_of_json_are_what_they_are_and_text_what_a_csv_takes_it_for(
     assert len(read(path)) == len(read(path, verbatim=True)) == len(values)
 
 
-HOSTILE = [
-    "select * from read_text('/etc/hostname')",
-    "select * from read_csv('{secret}')",
-    "select * from glob('/*')",
-    "select * from read_parquet('http://127.0.0.1:9/x.parquet')",
-    "copy (select 1) to '{out}'",
-    "select 1; select 2",
-    "attach '{out}' as x",
-    "create table t as select 1",
-    "install httpfs",
-    "set enable_external_access = true",
-    "select * from 'http://127.0.0.1:9/x.parquet'",
-    "select * from '{folder}/nothing.csv'",
-    "select * from duckdb_secrets() where getenv('HOME') = ''",
-    "",
-    "selec",
-]
-
-
-@pytest.mark.parametrize("sql", HOSTILE)
-def test_a_hostile_query_reads_and_writes_nothing(tmp_path, sql):
-    secret = tmp_path / "secret.csv"
-    secret.write_text("a\n1\n")
-    out = tmp_path / "out.csv"
-    before = sorted(tmp_path.iterdir())
-    text = sql.format(secret=secret, out=out, folder=tmp_path)
-    with pytest.raises((TableError, FileNotFoundError)) as caught:
-        open_table(Query(text))
-    assert "\n" not in str(caught.value)
-    assert sorted(tmp_path.iterdir()) == before
-
-
-def test_a_query_joins_any_sources_and_may_name_one_twice(tmp_path):
-    sqlite(tmp_path)
-    (tmp_path / "names.csv").write_text("race,name\na,Ada\nb,Bob\n")
-    book, names = tmp_path / "t.sqlite::loans", tmp_path / "names.csv"
-    found = read(
-        Query(
-            f"with few as (select * from '{book}' where age < 60) select l.age, n.name "
-            f"from few l join '{names}' n using (race) "
-            f"where l.age <= (select max(age) from '{book}') order by age"
-        )
-    )
-    assert found.to_dict("list") == {"age": [30, 41], "name": ["Ada", "Bob"]}
-    assert set(source_files(Query(f"select * from '{names}'"))) == {names}
-
-
-def test_a_table_of_a_duckdb_database_is_a_source(tmp_path):
-    path = tmp_path / "t.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute('create table "my loans" as select range as n from range(5)')
-    assert read(path)["n"].tolist() == [0, 1, 2, 3, 4]
-    assert read(f"{path}::my loans")["n"].sum() == 10
-    only = Query('select n from "my loans" where n > 3', path)
-    assert read(only)["n"].tolist() == [4]
-    with pytest.raises(TableError, match="did you mean 'my loans'"):
-        open_table(f"{path}::my loan")
-
-
-def test_only_what_stands_in_quotes_and_is_no_table_of_the_database_is_a_file(
-    tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("n\n7\n")
-    (tmp_path / "loans").write_text("n\n999\n")
-    (tmp_path / "recent").mkdir()
-    with duckdb.connect("t.duckdb") as connection:
-        connection.execute("create table loans as select 1 as n")
-    base = Path("t.duckdb")
-    for sql in ["select * from loans", 'select * from "LOANS"', "from main.loans"]:
-        assert read(Query(sql, base))["n"].tolist() == [1]
-        assert source_files(Query(sql, base)) == [base]
-    own = Query("with recent as (from 't.csv') select * from recent")
-    assert read(own)["n"].tolist() == [7]
-    with pytest.raises(TableError, match="loans does not exist"):
-        open_table(Query("select * from loans"))
-    with pytest.raises(TableError, match="t.csv is not a DuckDB database"):
-        open_table(Query("select 1", Path("t.csv")))
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_names_that_differ_in_capitals_are_not_taken_for_one_another(tmp_path, suffix):
-    for name in ("a", "A"):
-        path = tmp_path / f"{name}.{suffix}"
-        TABLE.to_csv(path) if suffix == "csv" else TABLE.to_parquet(path)
-    sql = "select x.age from '{0}/a.{1}' x, '{0}/A.{1}' y"
-    with pytest.raises(TableError, match="capitals"):
-        open_table(Query(sql.format(tmp_path, suffix)))
-
-
-def test_hours_of_a_query_do_not_depend_on_the_zone_of_the_computer(monkeypatch):
-    monkeypatch.setenv("TZ", "America/New_York")
-    time.tzset()
-    try:
-        frame = read(Query("select hour(timestamptz '2024-07-01 10:00:00Z') as h"))
-    finally:
-        monkeypatch.undo()
-        time.tzset()
-    assert frame["h"].tolist() == [10]
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     fields=st.lists(
@@ -402,10 +283,3 @@ def test_a_quote_within_a_field_is_a_sign_like_any_other(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('x,y\n5" pipe,1\n"6"" pipe",2\n7" pipe,3\n')
     assert read(path)["x"].tolist() == ['5" pipe', '6" pipe', '7" pipe']
-
-
-def test_arrow_types_come_back_from_a_query(tmp_path):
-    table = pa.table({"n": pa.array([1, 2], pa.int8()), "t": ["a", None]})
-    pa.parquet.write_table(table, tmp_path / "t.parquet")
-    frame = read(Query(f"select * from '{tmp_path}/t.parquet'"))
-    assert frame["n"].tolist() == [1, 2] and frame["t"].isna().tolist() == [False, True]

@@ -1,11 +1,10 @@
-"""Open a table, whatever a person names: a file, a part of one, a folder, a query."""
+"""Open a table, whatever a person names: a file, a part of one, a folder."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -14,14 +13,11 @@ from cape._tables._csv import CsvTable
 from cape._tables._rows import open_json_lines, open_sheet, open_sqlite
 from cape._tables._source import (
     Dialect,
-    Query,
     Source,
     TableError,
-    files_of_query,
     resolve,
     table_format,
 )
-from cape._tables._sql import open_duckdb, run_query
 from cape._tables._table import ArrowTable, Table, Wanted, kind_of_type
 
 _EMPTY_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -32,7 +28,7 @@ def open_table(source: Source, dialect: Dialect | None = None) -> Table:
 
     Parameters
     ----------
-    source : str, Path or Query
+    source : str or Path
         CSV and JSON lines (also gzipped), Parquet, Arrow/Feather: told apart by the
         content and not by the name. ``data.sqlite::loans`` and ``data.xlsx::May`` are a
         table and a sheet, ``march/`` or ``march/*.parquet`` the parts of one table.
@@ -71,9 +67,6 @@ def open_table(source: Source, dialect: Dialect | None = None) -> Table:
 
 def _open(source: Source, dialect: Dialect) -> Table:
     """Open a table; see `open_table`."""
-    if isinstance(source, Query):
-        names = files_of_query(source)
-        return run_query(source, {name: open_table(name, dialect) for name in names})
     path = Path(source)
     files, inner = resolve(path)
     if path.is_dir() or len(files) > 1 or (files != [path] and inner is None):
@@ -84,8 +77,6 @@ def _open(source: Source, dialect: Dialect) -> Table:
         return open_sqlite(path, file, inner)
     if kind == "sheet":
         return open_sheet(path, file, inner)
-    if kind == "duckdb":
-        return open_duckdb(path, file, inner)
     if inner is not None:
         raise TableError(f"{file} has only one table: name it without ::{inner}.")
     if kind == "csv":
@@ -165,18 +156,6 @@ class PartsTable(Table):
     def dialect_to_write(self) -> Dialect:
         """Return how the first file is written."""
         return self._tables[0].dialect_to_write()
-
-    def dataset(self) -> Any:
-        """Return the files as a dataset of pyarrow, if they are Parquet, all alike."""
-        datasets = [table.dataset() for table in self._tables]
-        if self._in_folders or None in datasets:
-            return None
-        first = datasets[0]
-        if any(one.schema != first.schema for one in datasets):
-            return None
-        import pyarrow.dataset
-
-        return pyarrow.dataset.dataset(datasets)
 
     def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types that the files have in common."""

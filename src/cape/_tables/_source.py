@@ -113,37 +113,7 @@ class Dialect:
         return "16" in self.encoding or "32" in self.encoding
 
 
-@dataclass(frozen=True)
-class Query:
-    """A SELECT over tables.
-
-    Files stand in quotes where SQL has tables, as in ``select * from 'march/*.csv'``:
-    all that `open_table` takes.
-
-    Parameters
-    ----------
-    sql : str
-        One statement.
-    database : Path, default=None
-        A DuckDB file whose tables can be used, too.
-    called : str, default="query"
-        How messages call it.
-    """
-
-    sql: str
-    database: Path | None = None
-    called: str = "query"
-
-    def __str__(self) -> str:
-        return self.called
-
-    @property
-    def name(self) -> str:
-        """How reports call it."""
-        return self.called
-
-
-Source = str | Path | Query
+Source = str | Path
 """What a table may be opened from."""
 
 
@@ -155,9 +125,6 @@ def source_files(source: Source) -> list[Path]:
     FileNotFoundError
         If there is none.
     """
-    if isinstance(source, Query):
-        named = [] if source.database is None else [source.database]
-        return sum(files_of_query(source).values(), named)
     return resolve(Path(source))[0]
 
 
@@ -166,8 +133,6 @@ def check_outside(output: str | Path, source: Source) -> None:
 
     It would be read with the others the next time.
     """
-    if isinstance(source, Query):
-        return
     written, read = Path(output).resolve(), Path(source).resolve()
     # Of a folder, files with other endings are left alone.
     is_table = written.name.lower().endswith(_SUFFIXES)
@@ -179,34 +144,6 @@ def check_outside(output: str | Path, source: Source) -> None:
         raise TableError(
             f"{output} would be part of {source}, which is being read: write elsewhere."
         )
-
-
-def files_of_query(query: Query) -> dict[str, list[Path]]:
-    """Return the files that a query names, if what stands beside it is a database."""
-    file = query.database
-    if file is not None and (
-        resolve(file)[0] != [file] or table_format(file) != "duckdb"
-    ):
-        raise TableError(
-            f"{file} is not a DuckDB database: name it in the query, in quotes after "
-            "FROM, instead of as FILE."
-        )
-    from cape._tables._sql import tables_in_quotes
-
-    files: dict[str, list[Path]] = {}
-    for name in tables_in_quotes(query):
-        if name.lower() in map(str.lower, files):
-            raise TableError(
-                f"{query} names {name!r} in small letters and in capitals, which is "
-                "one name in SQL: rename one of the files."
-            )
-        try:
-            files[name] = source_files(name)
-        except FileNotFoundError:
-            # It may be a table of the database, or of a WITH.
-            if file is None and ("." in name or "/" in name):
-                raise
-    return files
 
 
 def resolve(path: Path) -> tuple[list[Path], str | None]:
@@ -295,7 +232,10 @@ def table_format(path: Path) -> str:
         if start.startswith(bytes_):
             return kind
     if start[8:12] == b"DUCK":
-        return "duckdb"
+        raise TableError(
+            f"{path} is a DuckDB database: let DuckDB write the table as Parquet "
+            "(copy loans to 'loans.parquet')."
+        )
     named = _JSON.search(path.name)
     if text.startswith(b'{"') or (
         named and (text.startswith((b"{", b"[")) or is_gzip(path))

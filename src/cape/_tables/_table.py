@@ -41,7 +41,7 @@ class Table(ABC):
     Parameters
     ----------
     path : Path
-        What the user named: a file or a folder. A query is called "query".
+        What the user named: a file or a folder.
     names : list of str
         Distinct names of all columns.
     files : list of Path
@@ -80,10 +80,6 @@ class Table(ABC):
     @abstractmethod
     def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of what `batches` yields."""
-
-    def dataset(self) -> Any:
-        """Return a dataset of pyarrow, which can be read in part, or None."""
-        return None
 
     def length(self) -> int | None:
         """Return the number of rows, or None if all rows must be read to tell."""
@@ -295,14 +291,6 @@ class ArrowTable(Table):
     def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of the batches."""
         return pa.schema([self._schema.field(name) for name in wanted.columns])
-
-    def dataset(self) -> Any:
-        """Return a dataset of pyarrow, if it is a Parquet file."""
-        import pyarrow.dataset
-
-        if self._format != "parquet":
-            return None
-        return pyarrow.dataset.dataset(self._file)
 
     def length(self) -> int | None:
         """Return the number of rows; that of a stream is not known."""

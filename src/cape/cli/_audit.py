@@ -26,7 +26,7 @@ _MAP_FORM = "PREDICTION=LABEL, such as high=yes"
     '--report audit.html --fail-if "pd>0.1" --fail-if "pe>0.2"',
 )
 def audit(
-    file: Path | None = None,
+    file: Path,
     *,
     label: str | None = None,
     prediction: str | None = None,
@@ -84,7 +84,6 @@ def audit(
     note : TEXT
         What readers should know first; shown on the page.
     """
-    source = csv.source(file)
     metrics = (*RATE_NAMES, *BETWEEN_NAMES)
     if table is not None:
         if table != "ll144" or label or not prediction or not group:
@@ -99,10 +98,10 @@ def audit(
     from cape.report._audit import audit_summary
 
     notes = Notes()
-    groups = options.group_columns(source, csv.dialect(), group)
+    groups = options.group_columns(file, csv.dialect(), group)
     with progress() as on_rows:
         counts, labels, sha256 = files.count_file(
-            source,
+            file,
             label=label,
             prediction=prediction,
             group=groups,
@@ -131,7 +130,7 @@ def audit(
     summary = audit_summary(
         counts,
         level=level,
-        file=source.name,
+        file=file.name,
         file_sha256=sha256,
         group_columns=groups,
         columns=columns,

@@ -56,7 +56,7 @@ _PREDICTIONS = "predictions.csv"
 )
 def predict(
     model: Path,
-    paths: list[Path] | None = None,
+    paths: list[Path],
     *,
     out: Path | None = None,
     fail_if: list[str] | None = None,
@@ -110,9 +110,8 @@ def predict(
     conditions = parse_conditions(fail_if, _METRICS, _VERDICTS)
     # What can be wrong with files is found before the work is done, and before anything
     # that takes long to import.
-    sources = [batch.source(path) for path in paths or ()] or [batch.source(None)]
-    several = len(sources) > 1
-    outs = _outs(sources, out) if several else [out]
+    several = len(paths) > 1
+    outs = _outs(paths, out) if several else [out]
     if several and checked is not None:
         raise ValueError("--checked must be given together with a single FILE.")
     output.check(*outs)
@@ -137,13 +136,13 @@ def predict(
         "notes": notes,
     }
     if several:
-        read, batches, errors = _predict_each(loaded, sources, outs, settings)
+        read, batches, errors = _predict_each(loaded, paths, outs, settings)
     else:
         with _app.progress() as on_rows:
             prediction = files.predict_file(
-                loaded, sources[0], out, on_rows=on_rows, **settings
+                loaded, paths[0], out, on_rows=on_rows, **settings
             )
-        read = [(sources[0].name, prediction.rows, prediction.sha256)]
+        read = [(paths[0].name, prediction.rows, prediction.sha256)]
     provenance = file_provenance(loaded, read)
     if several:
         name, show = "batches", words.predicted_all
@@ -155,11 +154,11 @@ def predict(
         more["checked"] = _came_back(prediction)
         show = partial(words.predicted, **more)
         in_full = output.as_json or output.report is not None or bool(conditions)
-        title = sources[0].name
+        title = paths[0].name
         summary = batch_summary(examination, title=title, for_page=in_full)
         batches = [summary]
     # The command that draws rows of the last batch to label, or uses its labels.
-    last = paths[-1] if paths else None
+    last = paths[-1]
     sample = "" if counts else batch.to_paste("sample", model, last, out=_SHEET)
     action = batches[-1]["action"]
     if not action["labels"] and any(a["reason"] == "given" for a in action["groups"]):
@@ -178,24 +177,24 @@ def predict(
     )
 
 
-def _outs(sources: list[Any], folder: Path | None) -> list[Path | None]:
+def _outs(paths: list[Path], folder: Path | None) -> list[Path | None]:
     """Return where the predictions of several files are written."""
     if folder is None:
-        return [None] * len(sources)
+        return [None] * len(paths)
     if not folder.is_dir():
         raise ValueError(
             "--out must be a folder that exists, because there are several files, got "
             f"{str(folder)!r}."
         )
-    outs: list[Path | None] = [folder / source.name for source in sources]
-    for source in sources:
-        check_apart(outs, source_files(source))
+    outs: list[Path | None] = [folder / path.name for path in paths]
+    for path in paths:
+        check_apart(outs, source_files(path))
     return outs
 
 
 def _predict_each(
     loaded: TableModel,
-    sources: list[Any],
+    paths: list[Path],
     outs: list[Path | None],
     settings: dict[str, Any],
 ) -> tuple[list[tuple[str, int, str]], list[dict[str, Any]], list[Exception]]:
@@ -215,16 +214,16 @@ def _predict_each(
     read = []
     batches = []
     errors: list[Exception] = []
-    with _app.progress(len(sources), "batches") as advance:
-        for source, out in zip(sources, outs, strict=True):
+    with _app.progress(len(paths), "batches") as advance:
+        for path, out in zip(paths, outs, strict=True):
             try:
-                prediction = files.predict_file(loaded, source, out, **settings)
+                prediction = files.predict_file(loaded, path, out, **settings)
             except (ValueError, OSError) as error:
                 errors.append(error)
                 settings["notes"].say("not_read", why=str(error))
                 continue
-            read.append((source.name, prediction.rows, prediction.sha256))
-            batches.append(batch_facts(prediction.examination, source.name))
+            read.append((path.name, prediction.rows, prediction.sha256))
+            batches.append(batch_facts(prediction.examination, path.name))
             advance("batches", 1)
     if not read:
         raise errors[0]
@@ -369,13 +368,12 @@ def rows_needed(
     prevalence : NUMBER
         Share of positives to plan rows for. Default: the one that needs the most.
     """
-    source = batch.source(file, needed=False)
     loaded = batch.load(model)
     notes = Notes()
     with _app.progress() as on_rows:
         needs = files.rows_needed_of_file(
             loaded,
-            source,
+            file,
             width,
             level=level,
             prevalence=prevalence,
@@ -395,7 +393,7 @@ def rows_needed(
 )
 def sample(
     model: Path,
-    file: Path | None = None,
+    file: Path,
     *,
     out: Path,
     rows: int | None = None,
@@ -435,7 +433,6 @@ def sample(
     seed : NUMBER
         Seed of the draw. Default: 0.
     """
-    source = batch.source(file)
     check_free(out, overwrite=force)
     from cape._groups import combined_columns
 
@@ -444,7 +441,7 @@ def sample(
     with _app.progress() as on_rows:
         sampled = files.sample_file(
             loaded,
-            source,
+            file,
             out,
             n=rows,
             spread=spread,

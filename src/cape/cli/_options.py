@@ -25,7 +25,7 @@ from typer.core import TyperCommand
 
 from cape._app_wording._terminal import OPTIONS
 from cape._io import check_apart
-from cape._tables import Dialect, Query, Source, check_outside, source_files
+from cape._tables import Dialect, Source, check_outside, source_files
 from cape.cli._app import app
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def _described(thing: Any) -> tuple[str, dict[str, tuple[str, str]]]:
 
 @dataclass(frozen=True)
 class Csv:
-    """What is read in place of a file, and how a CSV is written.
+    """How a CSV is written.
 
     Parameters
     ----------
@@ -230,43 +230,11 @@ class Csv:
     decimal : CHARACTER
         Decimal mark of a CSV: a period or a comma. Default: a period; with a model, the
         same as in its training file.
-    sql : SELECT
-        Instead of FILE: one SELECT, with files in quotes, such as "select * from
-        'march/*.parquet' where state = 'NY'", or @ and the file that holds it, such as
-        @count.sql. With FILE: a SELECT from that DuckDB database. Needs the extra sql.
     """
 
     separator: str | None = None
     encoding: str | None = None
     decimal: str | None = None
-    sql: str | None = None
-
-    def source(self, file: Path | None, *, needed: bool = True) -> Any:
-        """Return the table to read: the file, or the query.
-
-        Parameters
-        ----------
-        file : Path or None
-            The argument of the command.
-        needed : bool, default=True
-            Whether there must be one.
-
-        Returns
-        -------
-        Path, Query or None
-        """
-        if self.sql is not None:
-            select = self.sql
-            if select.startswith("@"):
-                # Linux limits an argument to 128 kB, and a statement that counts has
-                # more.
-                path = Path(select[1:])
-                source_files(path)
-                select = path.read_text(encoding="utf-8-sig")
-            return Query(select, file)
-        if file is None and needed:
-            raise ValueError("FILE is missing: name a table, or a query with --sql.")
-        return file
 
     def dialect(self, default: Dialect | None = None) -> Dialect:
         r"""Return the dialect that the options describe.
@@ -484,12 +452,6 @@ def _check_files(given: Mapping[str, Any]) -> None:
     for path in read:
         if not path.exists():
             raise FileNotFoundError(f"there is no file {path}.")
-    sql = given.get("sql")
-    # Of `cape evidence` it is a flag.
-    if isinstance(sql, str):
-        if sql.startswith("@"):
-            read.append(Path(sql[1:]))
-        tables.append(Csv(sql=sql).source(given.get("file")))
     for source in tables:
         read += source_files(source)
     written = [given[name] for name in _WRITTEN if given.get(name) is not None]

@@ -104,7 +104,7 @@ class Settings:
     "--out model.cape",
 )
 def train(
-    file: Path | None = None,
+    file: Path,
     *,
     label: str,
     out: Path,
@@ -159,17 +159,16 @@ def train(
         The decision that counts as positive, if it is not the positive label, 1, true
         or yes.
     """
-    source = csv.source(file)
-    groups = options.group_columns(source, csv.dialect(), group)
-    drop = options.group_columns(source, csv.dialect(), drop)
+    groups = options.group_columns(file, csv.dialect(), group)
+    drop = options.group_columns(file, csv.dialect(), drop)
     try:
         check_free(out, overwrite=force)
     except FileExistsError:
         # A misspelled column would be told only once the user has forced it.
         from cape._tables._open import open_table
 
-        names = open_table(source, csv.dialect()).names
-        check_columns_exist([label, *groups, *drop], names, str(source))
+        names = open_table(file, csv.dialect()).names
+        check_columns_exist([label, *groups, *drop], names, file)
         raise
     settings = own.chosen(costs) | {
         "missing_groups": missing_groups or "error",
@@ -182,7 +181,7 @@ def train(
     # While learners are trained, the classifier shows a progress bar of its own.
     with _app.progress(stop_at="training") as on_rows:
         model = files.train_file(
-            source,
+            file,
             out,
             label=label,
             group=groups,

@@ -74,7 +74,8 @@ def watch(
     metrics : FILE
         Write the look for the textfile collector of Prometheus (.prom).
     """
-    source = batch.source(file, needed=acknowledge is None)
+    if file is None and acknowledge is None:
+        raise ValueError("FILE is missing: name the new rows.")
     output.check()
     check_free(state, overwrite=True)
     if metrics is not None:
@@ -101,12 +102,12 @@ def watch(
     # Mistakes are told before a file is read that may be long.
     watched = resume()
     command = ""
-    if source is not None:
+    if file is not None:
         with _app.progress() as on_rows:
             evidence = read_look(
                 watched,
                 loaded,
-                source,
+                file,
                 counts=counts,
                 dialect=batch.dialect(loaded.dialect),
                 notes=notes,
@@ -121,8 +122,8 @@ def watch(
     with locked(state), ExitStack() as stack:
         # Another watch may have looked while this one was reading.
         watched = resume()
-        if source is not None:
-            watched.look(evidence, name or source.name.partition(".")[0])
+        if file is not None:
+            watched.look(evidence, name or file.name.partition(".")[0])
         _write(stack, state, watched.to_json(), overwrite=True)
         if metrics is not None:
             ours = output.force or _are_metrics(metrics)

@@ -99,7 +99,7 @@ def predict_file(
     Parameters
     ----------
     model : TableModel
-    path : str, Path or Query
+    path : str or Path
         The batch.
     out : str, Path or None, default=None
         Where to write the rows, with a prediction, the probability of a positive and

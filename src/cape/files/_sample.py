@@ -111,7 +111,7 @@ def sample_file(
     Parameters
     ----------
     model : TableModel
-    path : str, Path or Query
+    path : str or Path
         The batch.
     out : str or Path
         The sheet, a CSV. Its rows are in random order, so you can stop early.

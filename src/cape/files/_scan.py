@@ -86,7 +86,7 @@ class Scan:
 
     Parameters
     ----------
-    source : str, Path or Query
+    source : str or Path
         Whatever `open_table` takes.
     dialect : Dialect or None
         How a CSV is written; None is a comma, UTF-8 and decimal points.
@@ -427,7 +427,7 @@ def read_counts(
     Parameters
     ----------
     model : TableModel
-    source : str, Path or Query
+    source : str or Path
         Whatever `open_table` takes.
     dialect : Dialect or None
         How a CSV is written; None is as that of training.

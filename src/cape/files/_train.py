@@ -136,7 +136,7 @@ def train_file(
 
     Parameters
     ----------
-    path : str, Path or Query
+    path : str or Path
         CSV or JSON lines (also gzipped), Parquet, Arrow, ``data.sqlite::loans``,
         ``book.xlsx::May``, a folder or a pattern such as ``march/*.parquet``.
     out : str, Path or None

@@ -80,7 +80,7 @@ def read_look(
     watch : Watch
         Its questions say whether labels matter.
     model : TableModel
-    path : str, Path or Query
+    path : str or Path
     counts : bool, default=False
         Whether the file has the result of `cape.sql.query` in place of rows.
     dialect : Dialect, default=None
