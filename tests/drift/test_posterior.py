@@ -1,4 +1,4 @@
-"""The posterior: the scores' answer where they say much, the anchor where little."""
+"""The posterior: the scores' answer where they say much, the past where little."""
 
 import warnings
 
@@ -55,10 +55,10 @@ def test_where_the_scores_say_much_it_is_the_answer_of_the_quantifier(sharp):
         assert adapted.verdict == "consistent"
 
 
-def test_where_they_say_little_it_is_what_such_rows_had_in_training(blunt):
+def test_where_they_say_little_it_is_the_share_in_training(blunt):
     X, _, z = people(20, (0.3, 0.3), gap=0.25, seed=1)
     for adapted in adapt(blunt, X, z).groups.values():
-        distance = abs(adapted.estimate.value - adapted.mean_score)
+        distance = abs(adapted.estimate.value - adapted.training_prevalence)
         assert distance < 0.1
         assert adapted.held_back > 0.5
         assert adapted.verdict in ("too_little_known", "cannot_tell")
@@ -135,8 +135,21 @@ def test_draws_are_those_of_the_interval_and_joint(blunt):
         )
         # All groups tell of the shared shift here, each of its own in the draws, too.
         assert inside.mean() == pytest.approx(0.95, abs=0.01)
-        assert drawn[group].mean() == pytest.approx(adapted.estimate.value, abs=0.01)
+        middle = np.median(drawn[group])
+        assert middle == pytest.approx(adapted.estimate.value, abs=0.01)
     assert np.corrcoef(drawn[0], drawn[1])[0, 1] > 0.05
+
+
+def test_near_is_how_often_draws_are_near_the_estimate(blunt):
+    X, _, z = people(300, (0.3, 0.5), gap=0.25, seed=2)
+    posterior = adapt(blunt, X, z).posterior
+    drawn = posterior.draw(20_000, np.random.default_rng(0))
+    for group, one in posterior.groups.items():
+        distance = np.abs(drawn[group] - one.estimate(None).value)
+        for tolerance in (0.02, 0.05, 0.2):
+            share = (distance <= tolerance).mean()
+            assert one.near(tolerance) == pytest.approx(share, abs=0.015)
+        assert one.near(1) == pytest.approx(1)
 
 
 @pytest.mark.slow

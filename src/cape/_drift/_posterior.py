@@ -1,78 +1,49 @@
-"""The posterior of each group's share of positives: what is known, before and after.
+"""What is known of the share of positives in a batch, whatever else has moved.
 
-The scores of a batch say how likely each share is; drift makes them say less. Before
-the batch, it is known that shares mostly stay near what rows with such scores had in
-training, that all groups may move together, and that some go their own way. Where the
-scores say much, the answer is theirs; where they say little, it is what was known.
+Under prior shift the answer of the scores is right; on real shifts drift is mixed in,
+and much of it no test finds. How far shares move, and how far scores drift unseen, was
+learned from the past (`cape._drift._past`). All of this is weighed at once. The result
+is a distribution on a grid, so nothing is drawn at random.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import pi, sqrt
 
 import numpy as np
 from scipy.special import expit, logit
 
 from cape._drift._find import GroupDrift
+from cape._drift._past import DRIFTS, MOVES, Past
 from cape._estimate import Estimate
 from cape._evidence import GroupEvidence
 from cape._group_model import GroupModel
 from cape._groups import Group
+from cape.quantify._base import Likelihood, Moments
 
-_OWN_DEVIATIONS = (0.15, 0.6, 1.5)
-_OWN_SHIFTS = ((1.0, (0.54, 0.36, 0.0)),)
-"""How far the log-odds of a share move by themselves: the probability of each standard
-deviation. Mostly little, sometimes far; with the rest, a tenth, the share may be
-anything."""
+_SHIFTS = np.linspace(-2.5, 2.5, 21)
+"""Moves that all groups share, in their standard deviations."""
 
-_MANY_GROUPS = 5
-_OWN_SHIFTS_OF_MANY = (
-    (0.65, (0.62, 0.32, 0.0)),
-    (0.25, (0.2, 0.55, 0.12)),
-    (0.1, (0.05, 0.1, 0.4)),
-)
-"""The same where there are so many groups that they tell how far groups go their own
-way: three scenarios, each with its probability beforehand. On BRFSS, 40 groups of 50
-training rows under prior shift, intervals hold 94 % instead of 87 % if men and women
-move oppositely, 93 % instead of 85 % if every group goes its own way, and 94 % instead
-of 96 %, with a width of .37 instead of .39, if all move alike."""
+_SHOWS = 2.0
+_LEAST_P_VALUE = 1e-3
+"""Drift that is large against the noise shows in the tests of columns and scores. With
+u = kappa^2 / (1 / n + 1 / N), the smallest adjusted p-value has the density a p^(a - 1)
+with a = 1 / (1 + 2 u). Smaller p-values say no more: columns may move by themselves."""
 
-_SHARED_SHIFTS = np.linspace(-3, 3, 41)
-_SHARED_DEVIATION = 0.8
-"""How far the log-odds of all groups move together: with probability 1/2 not at all,
-else by a normal number of this deviation.
-
-These numbers were compared on 16 real shifts of 7 sources and on pure prior shifts
-(docs/trust.md). Without a tenth for any share, a large shift was inside its interval in
-two cases of three; without a shared shift, errors were 3 to 5 % larger."""
-
-_SHARED_PRIOR = np.exp(-((_SHARED_SHIFTS / _SHARED_DEVIATION) ** 2) / 2)
-_SHARED_PRIOR /= 2 * _SHARED_PRIOR.sum()
-_SHARED_PRIOR[len(_SHARED_PRIOR) // 2] += 0.5
-
-Scenarios = tuple[tuple[float, tuple[float, ...]], ...]
-
-DRIFT_INFLATION = 2.0
-"""Variance of the drift of an estimate, in units of the variance between columns: the
-scores rest on a few columns that move together, so little is averaged out."""
-
-_LARGE_EFFECT = (0.4, 1.0)
-"""Share of the rows of a column that moved, between which the anchor goes from the mean
-score to the training prevalence: the learner has seen ever fewer rows like these."""
+_LIKE_EACH_OTHER = 0.1
+"""Correlation of what groups say about the scenario: 40 groups count as eight."""
 
 _POINTS = 129
-_LEAST_LOG_LIKELIHOOD = -25.0
-"""What is less likely than this, to the most likely share, is left out of the grid: no
-prior makes up for it."""
+_FARTHEST = 4.0
+"""Log-odds around the share in training that the grid is dense in."""
 
 _NARROWEST = 1e-9
 """Stretch of shares that need not be divided further."""
 
 _LEAST_SHARE = 1e-4
 _MOST_NOISE = 1.0
-"""The log-odds of an anchor are known at least so well, as a variance: batches of a few
+"""The log-odds of a share are known at least so well, as a variance: batches of a few
 rows would make them infinite."""
 
 
@@ -83,17 +54,22 @@ class GroupPosterior:
     Parameters
     ----------
     shares : ndarray of shape (n_points,)
-    likelihood : ndarray of shape (n_points,)
-        How likely the scores make each share.
+    prior : ndarray of shape (n_moves, n_points)
+        Density of the share before the scores, for each move. Moves that groups share
+        have a row for each of their sizes.
+    likelihood : ndarray of shape (n_drifts, n_points)
+        How likely the scores make each share, for each drift.
+    shows : ndarray of shape (n_drifts,)
+        How likely each drift makes what the tests found.
     weights : ndarray of shape (n_points,)
-        Weights of the shares, with the shared shift as the other groups tell it.
-    anchor, noise : float
-        Centre of the prior, but for the shared shift, and its variance.
+        Weights of the shares, with all scenarios as all groups tell them.
+    prevalence : float
+        Share in training.
     held_back : float
         Part of the variance of the scores' answer that the prior takes away.
     borrowed : float
         Part of the variance that other groups take away: their training rows, and the
-        shift that they tell.
+        scenarios that they tell.
     at_fault : bool
         Whether a column is plainly not what it was, so that scores say nothing.
     rows : float
@@ -101,26 +77,37 @@ class GroupPosterior:
     """
 
     shares: np.ndarray
+    prior: np.ndarray
     likelihood: np.ndarray
+    shows: np.ndarray
     weights: np.ndarray
-    anchor: float
-    noise: float
+    prevalence: float
     held_back: float
     borrowed: float
     at_fault: bool
     rows: float
 
-    def estimate(self, level: float | None) -> Estimate:
-        """Return the mean and, unless the level is None, the central interval."""
-        value = self.anchor if self.at_fault else float(self.shares @ self.weights)
-        if level is None:
-            return Estimate(value)
+    def near(self, tolerance: float) -> float:
+        """Return the probability that the estimate is off by at most a tolerance."""
         if self.at_fault:
-            return Estimate(value, 0.0, 1.0)
-        ends = _quantiles(
-            self.shares, self.weights, np.array([(1 - level) / 2, (1 + level) / 2])
-        )
-        low, high = float(min(ends[0], value)), float(max(ends[1], value))
+            return 0.0
+        value = self.estimate(None).value
+        ends = np.array([value - tolerance, value + tolerance])
+        cumulated = np.cumsum(self.weights) - self.weights / 2
+        below, above = np.interp(ends, self.shares, cumulated, left=0.0, right=1.0)
+        return float(above - below)
+
+    def estimate(self, level: float | None) -> Estimate:
+        """Return the median and, unless the level is None, the central interval.
+
+        No other point is expected to be off by less.
+        """
+        if self.at_fault:
+            value = self.prevalence
+            return Estimate(value) if level is None else Estimate(value, 0.0, 1.0)
+        if level is None:
+            return Estimate(self._quantiles([0.5])[0])
+        low, value, high = self._quantiles([(1 - level) / 2, 0.5, (1 + level) / 2])
         # Shares of few rows are few numbers: an end that lies within half a row of 0 or
         # 1 does not rule out that no row, or every row, is positive.
         half_a_row = 0.5 / self.rows
@@ -130,6 +117,9 @@ class GroupPosterior:
             high = 1.0
         return Estimate(value, low, high)
 
+    def _quantiles(self, levels: list[float]) -> list[float]:
+        return _quantiles(self.shares, self.weights, np.array(levels)).tolist()
+
 
 @dataclass(frozen=True)
 class Posterior:
@@ -138,38 +128,35 @@ class Posterior:
     Parameters
     ----------
     groups : mapping from group to GroupPosterior
-    shift : ndarray of shape (n_shifts,)
-        Weights of the shared shifts, in the light of all groups.
-    scenarios : tuple
-        How far groups may go their own way.
+    scenarios : ndarray of shape (n_moves, n_drifts)
+        Weights of the scenarios, in the light of all groups.
     """
 
     groups: Mapping[Group, GroupPosterior]
-    shift: np.ndarray
-    scenarios: Scenarios
+    scenarios: np.ndarray
 
     def draw(
         self, n_draws: int, random: np.random.Generator
     ) -> dict[Group, np.ndarray]:
         """Draw the shares of all groups together.
 
-        Given the shift that they share, which is drawn first, groups are independent.
+        Given the scenario that they share, which is drawn first, groups are
+        independent.
         """
-        shifts = random.choice(len(self.shift), n_draws, p=self.shift)
+        of_draws = random.choice(self.scenarios.size, n_draws, p=self.scenarios.ravel())
+        n_drifts = self.scenarios.shape[1]
         drawn = {}
         for group, posterior in self.groups.items():
             uniform = random.random(n_draws)
             shares = np.empty(n_draws)
-            # A matrix for each of many groups is computed again rather than kept.
-            given_shift = posterior.likelihood * _prior(
-                posterior.shares, posterior.anchor, posterior.noise, self.scenarios
-            )
-            if posterior.at_fault:
-                given_shift[:] = posterior.likelihood
-            for shift in np.unique(shifts):
-                picked = shifts == shift
-                weights = _normalised(given_shift[shift])
-                shares[picked] = _quantiles(posterior.shares, weights, uniform[picked])
+            steps = _steps(posterior.shares)
+            for scenario in np.unique(of_draws):
+                picked = of_draws == scenario
+                move, drift = divmod(int(scenario), n_drifts)
+                weights = posterior.prior[move] * posterior.likelihood[drift] * steps
+                shares[picked] = _quantiles(
+                    posterior.shares, weights / weights.sum(), uniform[picked]
+                )
             drawn[group] = shares
         return drawn
 
@@ -179,6 +166,7 @@ def find_posterior(
     evidence: Mapping[Group, GroupEvidence],
     answers: Mapping[Group, Estimate],
     drifts: Mapping[Group, GroupDrift],
+    past: Past | None = None,
 ) -> Posterior:
     """Combine what the scores of all groups say with what was known before.
 
@@ -190,6 +178,8 @@ def find_posterior(
         What the quantifiers say.
     drifts : mapping from group to GroupDrift
         What speaks against a prior shift.
+    past : Past, default=None
+        What the user's own past tells of scenarios; None knows the public ones alone.
 
     Returns
     -------
@@ -197,168 +187,208 @@ def find_posterior(
 
     Notes
     -----
-    Let a be the log-odds of the anchor, with the variance v: that of its training rows,
-    and that of the labels that rows with these scores happen to have. Let d be the
-    shift that all groups share. Then, before the scores of the group are looked at, ::
+    A scenario is a move of the shares since training and a drift of the scores; all
+    groups share it. Given the scenario, ::
 
-        log-odds of the share ~ sum_i p_i N(a + d, sigma_i^2 + v)
+        log-odds of the share ~ N(log-odds in training + d, sigma^2 + noise)
 
-    or, with the rest of the probability, the share is uniform on [0, 1]. What the
-    scores say is `Likelihood.log`, with the variance of drift added. The two are
-    multiplied on a grid of shares and shared shifts. Every group hears of the shift
-    from the others alone, so that its own scores count once.
+    and the mean of the scores has the variance of 1 / (1 / n + kappa^2) rows. The
+    scenarios are weighed by how likely they make the mean scores of all groups, and by
+    how likely a drift as large shows no more in the tests than was found.
     """
-    scenarios = _OWN_SHIFTS_OF_MANY if len(evidence) >= _MANY_GROUPS else _OWN_SHIFTS
-    beforehand = np.concatenate([chance * _SHARED_PRIOR for chance, _ in scenarios])
-    parts = {}
-    for group, part in evidence.items():
-        model = models[group]
-        drift = drifts[group]
-        anchor, noise = _anchor(model, part, drift)
-        shares, likelihood, own = _likelihood(
-            model, part, answers[group], drift, anchor
+    if past is None:
+        past = Past()
+    logs = np.log(_spread_out(past.weights))
+    groups = list(evidence)
+    if not groups:
+        return Posterior({}, _from_logarithms(logs))
+    at_fault = np.array([bool(drifts[group].faults) for group in groups])
+    informative = np.array([models[g].quantifier.informative_ for g in groups])
+    speaks = informative & ~at_fault
+    prevalences = np.array([models[group].prevalence for group in groups])
+    rows = np.array([evidence[group].scores.size for group in groups])
+    trained = np.array([max(models[group].size, 1) for group in groups])
+    inside = np.clip(prevalences, _LEAST_SHARE, 1 - _LEAST_SHARE)
+    noise = (1 / rows + 1 / trained) / (inside * (1 - inside))
+
+    of_scores = _likelihoods(models, evidence, answers, speaks)
+    shares = _grid(inside, of_scores)
+    steps = _steps(shares)
+    prior = _prior(shares, inside, np.minimum(noise, _MOST_NOISE))
+    # Rows that are not what they were say nothing of the share.
+    prior[at_fault] = 1
+    likelihood = _of_each_drift(of_scores, shares, speaks)
+    shows = np.array([_shows(models[g], evidence[g], drifts[g]) for g in groups])
+
+    told = _told(prior, likelihood, steps)
+    # In logarithms: the evidence of many groups multiplies to nothing.
+    evidences = np.log(told) + shows[:, None]
+    alike = 1 / (1 + _LIKE_EACH_OTHER * (len(groups) - 1))
+    by_all = _from_logarithms(logs + alike * evidences.sum(axis=0))
+    weights = _mixed(by_all / told, prior, likelihood, steps)
+
+    # As it would be by the own training rows of each group, which may lack a class:
+    # then even its share in training is known from other groups.
+    own_scores = _of_own_rows(of_scores, models, groups)
+    knows_itself = np.minimum(own_scores.positives.size, own_scores.negatives.size) > 0
+    own = _of_each_drift(own_scores, shares, speaks & knows_itself[:, 0, 0])
+    own_prior = np.where(knows_itself, prior, 1.0)
+    told = _told(own_prior, own, steps)
+    by_itself = _from_logarithms(logs + np.log(told) + shows[:, None])
+    alone = _mixed(by_itself / told, own_prior, own, steps)
+    variance = _variance(shares, weights)
+    borrowed = 1 - variance / _variance(shares, alone)
+    # What the scores alone would leave if nothing but shares had moved.
+    held_back = 1 - variance / _variance(shares, _normalised(likelihood[:, 0] * steps))
+    borrowed = np.where(at_fault, 0.0, np.clip(borrowed, 0.0, 1.0))
+    held_back = np.where(at_fault, 1.0, np.clip(held_back, 0.0, 1.0))
+    found = {}
+    for place, group in enumerate(groups):
+        found[group] = GroupPosterior(
+            shares=shares[place],
+            prior=prior[place],
+            likelihood=likelihood[place],
+            shows=shows[place],
+            weights=weights[place],
+            prevalence=float(prevalences[place]),
+            held_back=float(held_back[place]),
+            borrowed=float(borrowed[place]),
+            at_fault=bool(at_fault[place]),
+            rows=float(rows[place]),
         )
-        prior = _prior(shares, anchor, noise, scenarios)
-        if drift.faults:
-            # Rows that are not what they were say nothing, nor does their mean score.
-            prior = np.ones_like(prior)
-        by_itself = _normalised(beforehand @ prior * own)
-        if model.own is not None and not model.own.has_both_classes:
-            # Nor would its anchor be known without the others.
-            by_itself = _normalised(own)
-        alone = _variance(shares, by_itself)
-        parts[group] = shares, likelihood, prior * likelihood, (anchor, noise), alone
-    # In logarithms: the likelihoods of many groups multiply to nothing.
-    told = {group: np.log(part[2].sum(axis=1)) for group, part in parts.items()}
-    by_all = np.log(beforehand) + sum(told.values())
-    groups = {}
-    for group, (shares, likelihood, given_shift, centre, alone) in parts.items():
-        by_others = _from_logarithms(by_all - told[group])
-        weights = _normalised(by_others @ given_shift)
-        at_fault = bool(drifts[group].faults)
-        variance = _variance(shares, weights)
-        kept = variance / _variance(shares, _normalised(likelihood))
-        held_back = 1.0 if at_fault else min(max(1 - kept, 0.0), 1.0)
-        borrowed = 0.0 if at_fault else min(max(1 - variance / alone, 0.0), 1.0)
-        groups[group] = GroupPosterior(
-            shares=shares,
-            likelihood=likelihood,
-            weights=weights,
-            anchor=centre[0],
-            noise=centre[1],
-            held_back=held_back,
-            borrowed=borrowed,
-            at_fault=at_fault,
-            rows=evidence[group].scores.size,
-        )
-    return Posterior(groups, _from_logarithms(by_all), scenarios)
+    return Posterior(found, by_all)
 
 
-def _anchor(
-    model: GroupModel, evidence: GroupEvidence, drift: GroupDrift
-) -> tuple[float, float]:
-    """Return where the prior is centred, and its variance.
+def _spread_out(weights: np.ndarray) -> np.ndarray:
+    """Give moves that all groups share a row for each of their sizes."""
+    bell = _normalised(np.exp(-(_SHIFTS**2) / 2))
+    rows = []
+    for (_, shared), chances in zip(MOVES, weights, strict=False):
+        rows += list(np.outer(bell, chances)) if shared else [chances]
+    return np.array([*rows, weights[-1]])
 
-    It is the mean score, recalibrated; the more a column has moved, the less has the
-    learner seen of rows like these, and the anchor goes back to the training share.
+
+def _likelihoods(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    answers: Mapping[Group, Estimate],
+    speaks: np.ndarray,
+) -> Likelihood:
+    """Return the moments of the statistics of all groups, as arrays."""
+    moments = np.ones((3, 3, len(speaks), 1, 1))
+    for place, (group, part) in enumerate(evidence.items()):
+        if speaks[place]:
+            quantifier = models[group].quantifier
+            likelihood = quantifier.likelihood(part.scores, answers[group].value)
+            moments[:, :, place, 0, 0] = likelihood
+    return Likelihood(*[Moments(*values) for values in moments])
+
+
+def _of_own_rows(
+    of_scores: Likelihood, models: Mapping[Group, GroupModel], groups: list[Group]
+) -> Likelihood:
+    """Return the moments as they would be by each group's own training rows."""
+    positives, negatives, batch = of_scores
+    sizes = np.stack([positives.size, negatives.size])
+    for place, group in enumerate(groups):
+        own = models[group].own
+        if own is not None:
+            sizes[:, place, 0, 0] = own.positives, own.negatives
+    return Likelihood(
+        positives._replace(size=sizes[0]), negatives._replace(size=sizes[1]), batch
+    )
+
+
+def _grid(prevalences: np.ndarray, of_scores: Likelihood) -> np.ndarray:
+    """Return a grid of shares for each group, of shape (n_groups, n_points).
+
+    It is dense around the answer of the scores without drift, ever less so farther
+    away, and in log-odds around the share in training, where the prior may be narrow.
     """
-    anchor, variance = mean_score(model, evidence)
-    first, last = _LARGE_EFFECT
-    extrapolated = (drift.largest_effect - first) / (last - first)
-    extrapolated = drift.weight_of_evidence * min(max(extrapolated, 0.0), 1.0)
-    if drift.faults:
-        extrapolated = 1.0
-    anchor += extrapolated * (model.prevalence - anchor)
-    return float(np.clip(anchor, _LEAST_SHARE, 1 - _LEAST_SHARE)), variance
+    centre, error = of_scores.answer()
+    centre, error = centre[:, 0], np.maximum(error[:, 0], _NARROWEST)
+    farthest = np.arcsinh(1 / error)
+    around = centre + error * np.sinh(farthest * np.linspace(-1, 1, _POINTS))
+    log_odds = np.linspace(-_FARTHEST, _FARTHEST, _POINTS)
+    known = expit(logit(prevalences)[:, None] + log_odds)
+    ends = np.tile([0.0, 1.0], (len(prevalences), 1))
+    shares = np.concatenate([ends, np.clip(around, 0, 1), known], axis=1)
+    return np.sort(shares, axis=1)
 
 
-def _likelihood(
-    model: GroupModel,
-    evidence: GroupEvidence,
-    answer: Estimate,
-    drift: GroupDrift,
-    anchor: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a grid of shares, and how likely the scores make each of its points.
-
-    The last of the three is how likely they would be by the group's own training rows.
-
-    The points are evenly spaced where the likelihood is, and evenly in log-odds around
-    the anchor, where the prior may be much narrower. Each counts as much as the stretch
-    of shares that it stands for.
-    """
-    even = expit(logit(anchor) + np.linspace(-4, 4, _POINTS))
-    low, high = 0.0, 1.0
-    if drift.faults or not model.quantifier.informative_:
-        shares = np.unique([*np.linspace(low, high, _POINTS), *even])
-        return shares, _stretches(shares), _stretches(shares)
-    likelihood = model.quantifier.likelihood(evidence.scores, answer.value)
-    variance = DRIFT_INFLATION * drift.significant_spread**2
-    while high - low > _NARROWEST:
-        shares = np.linspace(low, high, _POINTS)
-        logs = likelihood.log(shares, variance)
-        inside = shares[logs >= logs.max() + _LEAST_LOG_LIKELIHOOD]
-        step = shares[1] - shares[0]
-        first, last = max(inside[0] - step, 0.0), min(inside[-1] + step, 1.0)
-        if last - first > (high - low) / 4:
-            break
-        low, high = first, last
-    near = even[(even > first) & (even < last)]
-    shares = np.unique([*np.linspace(first, last, _POINTS), *near])
-    stretches = _stretches(shares)
-    logs = likelihood.log(shares, variance)
-    by_all = np.exp(logs - logs.max()) * stretches
-    if model.own is None:
-        return shares, by_all, by_all
-    if not model.own.has_both_classes:
-        return shares, by_all, stretches
-    logs = likelihood.log(shares, variance, (model.own.positives, model.own.negatives))
-    return shares, by_all, np.exp(logs - logs.max()) * stretches
+def _steps(shares: np.ndarray) -> np.ndarray:
+    """Return how much of the line each point stands for (the trapezoid rule)."""
+    gaps = np.diff(shares, axis=-1)
+    nothing = np.zeros((*shares.shape[:-1], 1))
+    before = np.concatenate([nothing, gaps], axis=-1)
+    return (before + np.concatenate([gaps, nothing], axis=-1)) / 2
 
 
 def _prior(
-    shares: np.ndarray, anchor: float, noise: float, scenarios: Scenarios
+    shares: np.ndarray, prevalences: np.ndarray, noise: np.ndarray
 ) -> np.ndarray:
-    """Return the density of shares before the scores.
-
-    It has a row for each scenario and shared shift.
-    """
-    noise = min(noise / (anchor * (1 - anchor)) ** 2, _MOST_NOISE)
+    """Return the density of shares before the scores, with a row for each move."""
     inside = np.clip(shares, _LEAST_SHARE**2, 1 - _LEAST_SHARE**2)
-    distance = logit(inside) - logit(anchor) - _SHARED_SHIFTS[:, None]
-    slope = sqrt(2 * pi) * inside * (1 - inside)
-    bells = []
-    for deviation in _OWN_DEVIATIONS:
-        variance = deviation**2 + noise
-        bells.append((np.exp(-(distance**2) / (2 * variance)), sqrt(variance)))
+    distance = logit(inside) - logit(prevalences)[:, None]
+    slope = np.sqrt(2 * np.pi) * inside * (1 - inside)
     densities = []
-    for _, probabilities in scenarios:
-        density = np.zeros_like(distance)
-        rest = 1.0
-        for probability, (bell, width) in zip(probabilities, bells, strict=True):
-            density += probability * bell / width
-            rest -= probability
-        densities.append(density / slope + rest)
-    return np.concatenate(densities)
+    for own, shared in MOVES:
+        width = np.sqrt(own**2 + noise)[:, None]
+        for shift in shared * _SHIFTS if shared else [0.0]:
+            bell = np.exp(-(((distance - shift) / width) ** 2) / 2)
+            densities.append(bell / (width * slope))
+    return np.stack([*densities, np.ones_like(shares)], axis=1)
 
 
-def _stretches(points: np.ndarray) -> np.ndarray:
-    """Return how much of the line each point stands for (the trapezoid rule)."""
-    gaps = np.diff(points)
-    return (np.append(gaps, 0) + np.insert(gaps, 0, 0)) / 2
+def _of_each_drift(
+    of_scores: Likelihood, shares: np.ndarray, speaks: np.ndarray
+) -> np.ndarray:
+    """Return how likely the scores make each share, for each drift."""
+    squares = np.array(DRIFTS)[:, None] ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = of_scores.log(shares[:, None], squares)
+    logs = np.where(speaks[:, None, None], logs, 0.0)
+    return np.exp(logs - logs.max(axis=(1, 2), keepdims=True))
+
+
+def _shows(model: GroupModel, evidence: GroupEvidence, drift: GroupDrift) -> np.ndarray:
+    """Return the log-density of the smallest p-value of the tests, for each drift."""
+    if drift.faults or not drift.tested:
+        return np.zeros(len(DRIFTS))
+    trained = model.positives.size + model.negatives.size
+    noise = 1 / evidence.scores.size + 1 / trained
+    shape = 1 / (1 + _SHOWS * np.array(DRIFTS) ** 2 / noise)
+    p_value = max(drift.p_adjusted, _LEAST_P_VALUE)
+    return np.log(shape) + (shape - 1) * np.log(p_value)
+
+
+def _told(prior: np.ndarray, likelihood: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Return how likely each scenario makes the scores of each group."""
+    told = prior @ (likelihood * steps[:, None]).swapaxes(1, 2)
+    return np.maximum(told, np.finfo(float).tiny)
+
+
+def _mixed(
+    scenarios: np.ndarray, prior: np.ndarray, likelihood: np.ndarray, steps: np.ndarray
+) -> np.ndarray:
+    """Return the weights of the shares, mixed over the scenarios."""
+    by_drift = scenarios.swapaxes(1, 2) @ prior
+    return _normalised((by_drift * likelihood).sum(axis=1) * steps)
 
 
 def _normalised(weights: np.ndarray) -> np.ndarray:
-    return weights / weights.sum()
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def _from_logarithms(logs: np.ndarray) -> np.ndarray:
-    return _normalised(np.exp(logs - logs.max()))
+    weights = np.exp(logs - logs.max(axis=(-2, -1), keepdims=True))
+    return weights / weights.sum(axis=(-2, -1), keepdims=True)
 
 
-def _variance(points: np.ndarray, weights: np.ndarray) -> float:
-    mean = points @ weights
-    return max(float((points - mean) ** 2 @ weights), np.finfo(float).tiny)
+def _variance(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    mean = (points * weights).sum(axis=-1, keepdims=True)
+    variance = ((points - mean) ** 2 * weights).sum(axis=-1)
+    return np.maximum(variance, np.finfo(float).tiny)
 
 
 def _quantiles(

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from cape import _plot
 from cape._adaptation import Adaptation, GroupAdaptation, refuted_groups
-from cape._drift._posterior import DRIFT_INFLATION, mean_score
+from cape._drift._posterior import mean_score
 from cape._estimate import Estimate
 from cape._evidence import Evidence
 from cape._group_model import GroupModel
@@ -120,6 +120,10 @@ def plan_rows(
     return group_table(clf.groups_, lines)
 
 
+_DRIFT_INFLATION = 2.0
+"""Variance of the drift of an estimate, in units of the variance between columns."""
+
+
 def rows_at(
     model: GroupModel,
     rho: float,
@@ -149,7 +153,7 @@ def rows_at(
         if adapted is None or not adapted.drift > 0:
             return high - low
         # The interval of the posterior is not wider.
-        of_drift = 2 * ndtri((1 + level) / 2) * DRIFT_INFLATION**0.5 * adapted.drift
+        of_drift = 2 * ndtri((1 + level) / 2) * _DRIFT_INFLATION**0.5 * adapted.drift
         return float(min(np.hypot(high - low, of_drift), 1.0))
 
     narrowest = width_of(float("inf"))

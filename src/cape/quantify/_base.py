@@ -179,34 +179,47 @@ class Likelihood(NamedTuple):
     def log(
         self,
         prevalence: np.ndarray,
-        drift: float = 0.0,
-        training_rows: tuple[float, float] | None = None,
+        drift: np.ndarray | float = 0.0,
     ) -> np.ndarray:
         """Return the logarithm of the likelihood, up to a constant.
 
         Parameters
         ----------
         prevalence : ndarray of shape (n_points,)
-        drift : float, default=0.0
-            Variance, in units of the prevalence, by which more than noise moved the
-            mean.
-        training_rows : tuple of float, default=None
-            Positives and negatives in training; None is those of the moments.
+        drift : float or ndarray, default=0.0
+            Variance of the mean, in units of that of one row within a class, by which
+            more than noise moved it: the batch is worth at most ``1 / drift`` rows.
 
         Returns
         -------
         ndarray of shape (n_points,)
         """
         positives, negatives, batch = self
-        if training_rows is None:
-            training_rows = (positives.size, negatives.size)
-        w1, w0 = noise_weights(prevalence, batch.size, *training_rows)
         gap = positives.mean - negatives.mean
-        variance = w1 * positives.variance + w0 * negatives.variance
-        variance = np.maximum(variance + drift * gap**2, _LEAST_VARIANCE)
+        variance = self._variance(prevalence, drift)
         residual = batch.mean - negatives.mean - prevalence * gap
         # The variance depends on the prevalence, so its logarithm belongs here.
         return -(residual**2) / (2 * variance) - np.log(variance) / 2
+
+    def answer(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the most likely prevalence without drift, and its standard error."""
+        gap = self.positives.mean - self.negatives.mean
+        excess = self.batch.mean - self.negatives.mean
+        prevalence = np.divide(
+            excess, gap, out=np.full_like(gap, 0.5), where=np.abs(gap) > 0
+        )
+        prevalence = np.clip(prevalence, 0, 1)
+        variance = self._variance(prevalence, 0.0)
+        least_gap = np.maximum(np.abs(gap), np.sqrt(variance))
+        return prevalence, np.sqrt(variance) / least_gap
+
+    def _variance(self, prevalence: Any, drift: Any) -> np.ndarray:
+        """Return the variance of the mean over the batch, that of training counted."""
+        positives, negatives, batch = self
+        worth = 1 / (1 / batch.size + drift)
+        w1, w0 = noise_weights(prevalence, worth, positives.size, negatives.size)
+        variance = w1 * positives.variance + w0 * negatives.variance
+        return np.maximum(variance, _LEAST_VARIANCE)
 
 
 def noise_weights(
