@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape.persist import load, save
-from cape.stream import RollingCape
+from cape.watch._stream import RollingCape
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 from algorithm_1 import PlainCape

@@ -23,7 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from study import Study, grouped, markdown_table, percent
 
 from cape import CapeClassifier, examine
-from cape.sampling import shift
+from cape.training._sampling import shift
 
 LEVEL = 0.05
 

@@ -13,7 +13,7 @@ from study import Study, grouped, markdown_table, percent
 from cape import CapeClassifier, examine
 from cape.datasets import make_synthetic
 from cape.metrics import confusion_by_group
-from cape.sampling import shift
+from cape.training._sampling import shift
 
 ROWS = {"COMPAS": (60, 300), "synthetic": (100, 1000, 10_000)}
 TRAINING_ROWS = 1000

@@ -17,8 +17,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from study import Study, grouped, markdown_table
 
-from cape import CapeClassifier, ScoreHistogram
-from cape.quantify import QUANTIFIERS, edges_for, make_quantifier, round_scores
+from cape import CapeClassifier
+from cape.quantify import (
+    QUANTIFIERS,
+    ScoreHistogram,
+    edges_for,
+    make_quantifier,
+    round_scores,
+)
 
 # U and V of the two classes, as in cape.datasets.make_synthetic.
 MEAN = {1: (15.0, 20.0), 0: (5.0, 40.0)}

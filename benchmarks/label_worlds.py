@@ -15,9 +15,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
-from cape._group_model import GroupModel
-from cape._histogram import ONE, ScoreHistogram, round_scores
-from cape._labelled._sample import LabelledSample, predictions
+from cape.evidence._histogram import ONE, ScoreHistogram, round_scores
+from cape.labels._sample import LabelledSample, predictions
+from cape.training._group_model import GroupModel
 
 SHIFTS = ("prior shift", "covariate shift", "concept drift", "label noise")
 
@@ -174,7 +174,7 @@ class LabelledBatch:
         return predictions(self.score.model, label_free)
 
     def sample(self, rows, weights):
-        """Return labelled rows as `cape._labelled.labelled_sample` does."""
+        """Return labelled rows as `cape.labels.labelled_sample` does."""
         return count_labelled(self.in_cells, self.cells, self.positive, rows, weights)
 
 

@@ -23,14 +23,14 @@ from label_worlds import (
 from study import Study, grouped, markdown_table, percent
 
 from cape import CapeClassifier
-from cape._labelled._draw import cells_of_rows, stratify
-from cape._labelled._sample import (
+from cape.labels._draw import cells_of_rows, stratify
+from cape.labels._sample import (
     combine,
     estimate_with_labels,
     predictions,
     proportion_interval,
 )
-from cape._prediction import batch_of, read_batch
+from cape.training._reading import batch_of, read_batch
 from cape_paper._problem import CASES, load_cases
 
 LEVEL = 0.95

@@ -15,8 +15,13 @@ import numpy as np
 from clock import compare
 from given_scores import GivenScores, both_columns
 
-from cape import ScoreHistogram
-from cape.quantify import QUANTIFIERS, edges_for, make_quantifier, round_scores
+from cape.quantify import (
+    QUANTIFIERS,
+    ScoreHistogram,
+    edges_for,
+    make_quantifier,
+    round_scores,
+)
 
 TRAINING_ROWS = 5000
 

@@ -21,10 +21,10 @@ from sklearn.model_selection import cross_val_predict, train_test_split
 from study import Study, markdown_table
 
 from cape import CapeClassifier, Estimate, metrics
-from cape._group_model import MemberRates
 from cape.datasets import fetch_compas, make_synthetic
 from cape.rules import GroupSituation
 from cape.rules._rules import make_rule
+from cape.training._group_model import MemberRates
 from cape_paper import stamp
 from cape_paper._peers import with_group_columns
 

@@ -14,8 +14,8 @@ import numpy as np
 from label_worlds import LabelledBatch, Score, draw_from_strata, draw_plainly
 from study import Study, grouped, markdown_table, percent
 
-from cape._labelled._draw import largest_remainders, stratify
-from cape._labelled._sample import estimate_with_labels
+from cape.labels._draw import largest_remainders, stratify
+from cape.labels._sample import estimate_with_labels
 
 AUCS = (0.65, 0.8, 0.9, 0.95)
 PREVALENCES = (0.02, 0.05, 0.2, 0.5)

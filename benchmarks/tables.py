@@ -22,8 +22,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cape import CapeClassifier, Scores, scale, sql
-from cape.files import predict_file, train_file
+from cape import CapeClassifier, Scores
+from cape.elsewhere import dask as scale
+from cape.elsewhere import sql
+from cape_app.files import predict_file, train_file
 
 NAMES = [f"x{i}" for i in range(6)]
 PART = 100_000

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import chi2, norm
 from study import Study, caption, grouped, markdown_table, percent
 
-from cape._sequential import Reference, ever_above, life_of, start_weight
+from cape.watch._sequential import Reference, ever_above, life_of, start_weight
 
 SHARE = 0.3
 DISTANCE = 1.2

@@ -14,19 +14,23 @@ from pathlib import Path
 API = {
     "cape": (
         "Classifier, examination and what they return",
-        "Adaptation AdaptationWarning CapeClassifier Estimate Evidence Examination "
-        "FrozenCape GroupAdaptation ScoreHistogram Scores Watch examine",
+        "Adaptation AdaptationWarning Audit CapeClassifier Constrained Estimate "
+        "Evidence Examination FrozenCape GroupSituation QUANTIFIERS Quantifier RULES "
+        "RollingCape Rule Scores Watch audit examine load make_fairness_scorer "
+        "make_synthetic pp_sampling prevalence_difference proportional_equality "
+        "rows_needed rows_to_label save",
     ),
     "cape.rules": (
         "Rules: what to aim at",
         "Accuracy CRITERIA Constrained DemographicParity EqualOpportunity "
-        "EqualizedOdds GroupSituation PredictiveEquality Prevalence "
+        "EqualizedOdds GroupAdaptation GroupSituation PredictiveEquality Prevalence "
         "ProportionalEquality RULES Rule Unchanged",
     ),
     "cape.quantify": (
         "Quantifiers: scores to prevalence",
         "ACC CC DyS EMQ HDy HistogramPosterior OneStepEMQ PCC QUANTIFIERS "
-        "QuaPyQuantifier Quantifier SPA edges_for make_quantifier round_scores",
+        "QuaPyQuantifier Quantifier SPA ScoreHistogram edges_for make_quantifier "
+        "round_scores",
     ),
     "cape.metrics": (
         "Metrics and audits",
@@ -43,17 +47,11 @@ API = {
         "LabelChecks PrevalenceMoved PriorShiftTest examine rows_needed "
         "rows_to_label suspicious_columns",
     ),
-    "cape.report": ("Pages", "to_html write_report"),
     "cape.persist": ("Saving and loading", "TRUSTED load read_header save"),
-    "cape.files": (
-        "From files to files",
-        "TableModel count_file load_model predict_file "
-        "rows_needed_of_file sample_file save_model train_file",
-    ),
-    "cape.stream": ("Streams", "RollingCape"),
-    "cape.scale": ("Dask", "adapt evidence predict"),
-    "cape.sql": ("Evidence by SQL", "evidence query"),
-    "cape.sampling": ("Sampling", "pp_sampling shift"),
+    "cape.watch": ("Streams and looks", "RollingCape Watch"),
+    "cape.elsewhere.dask": ("Dask", "adapt evidence predict"),
+    "cape.elsewhere.sql": ("Evidence by SQL", "evidence query"),
+    "cape.training": ("Sampling", "pp_sampling shift"),
     "cape.datasets": ("Datasets", "fetch_compas make_synthetic"),
 }
 """Every public name, by module, with the title of its page. A test compares this list

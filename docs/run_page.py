@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cape.cli._app import run
 from cape.datasets._compas import FILE as COMPAS
 from cape.datasets._files import data_folder
+from cape_app.cli._app import run
 
 BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 COLUMNS = 88

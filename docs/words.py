@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CAPE = HERE.parent / "src" / "cape"
-MODULES = ("_wording/_[a-z]*.py", "_app_wording/_[a-z]*.py", "_plot.py")
-TEMPLATES = "report/page/*.html"
+SRC = HERE.parent / "src"
+MODULES = ("cape/shown/_[a-z]*.py", "cape_app/words/_[a-z]*.py")
+TEMPLATES = "cape_app/pages/page/*.html"
 FEWEST_WORDS = 3
 NOT_PROSE = (
     "_PHRASES",
@@ -87,14 +87,14 @@ def write_words(path: Path) -> None:
     """Write the page."""
     parts = [HEAD]
     for pattern in (*MODULES, TEMPLATES):
-        for file in sorted(CAPE.glob(pattern)):
+        for file in sorted(SRC.glob(pattern)):
             source = file.read_text(encoding="utf-8")
             texts = texts_of_template(source)
             if file.suffix == ".py":
                 texts = texts_in(ast.parse(source))
             sentences = dict.fromkeys(filter(is_sentence, texts))
             if sentences:
-                name = file.relative_to(CAPE).with_suffix("")
+                name = file.relative_to(SRC).with_suffix("")
                 parts.append(f"## {name}\n")
                 parts.append("\n".join(f"- {one}" for one in sentences) + "\n")
     path.write_text("\n".join(parts), encoding="utf-8")

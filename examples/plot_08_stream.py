@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape.datasets import make_synthetic
-from cape.stream import RollingCape
+from cape.watch._stream import RollingCape
 
 train = make_synthetic(4000, random_state=0)
 clf = CapeClassifier(LogisticRegression(), random_state=0)

@@ -16,12 +16,13 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import Bunch
 from threadpoolctl import threadpool_limits
 
-from cape import CapeClassifier, Estimate, GroupAdaptation
-from cape._adaptation import warn_if_doubtful as _adaptation_warnings
-from cape._drift._find import GroupDrift
-from cape._drift._mixture import MixtureFit
-from cape._labelled._use import LabelFindings
+from cape import CapeClassifier, Estimate
 from cape.datasets import make_synthetic
+from cape.drift._find import GroupDrift
+from cape.drift._mixture import MixtureFit
+from cape.labels._use import LabelFindings
+from cape.rules import GroupAdaptation
+from cape.rules._adaptation import warn_if_doubtful as _adaptation_warnings
 
 # Entries of the golden answers are imported by test_golden alone.
 collect_ignore = ["golden"]
@@ -161,7 +162,7 @@ def _light_learner(name):
 @pytest.fixture(scope="session")
 def people_folder(tmp_path_factory):
     """A training table, a batch in which both groups have moved, and a model file."""
-    from cape.files import train_file
+    from cape_app.files import train_file
 
     folder = tmp_path_factory.mktemp("people")
     make_people(900).to_csv(folder / "train.csv", index=False)
@@ -169,7 +170,7 @@ def people_folder(tmp_path_factory):
     moved.to_csv(folder / "new.csv", index=False)
     # The tabular pipeline has its own tests, and takes its time.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cape.files._train.make_learner", _light_learner)
+        patch.setattr("cape_app.files._train.make_learner", _light_learner)
         train_file(
             folder / "train.csv",
             folder / "m.cape",
@@ -184,7 +185,7 @@ def people_folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def people_model(people_folder):
     """The model as ``cape train`` leaves it."""
-    from cape.files import load_model
+    from cape_app.files import load_model
 
     return load_model(people_folder / "m.cape")
 
@@ -192,8 +193,8 @@ def people_model(people_folder):
 @pytest.fixture(scope="session")
 def table_model():
     """Make the model of a file whose features are numbers, and the group ``z``."""
-    from cape.files import TableModel
-    from cape.files._columns import Columns
+    from cape_app.files import TableModel
+    from cape_app.files._columns import Columns
 
     def make(clf, features, details=None):
         kinds = dict.fromkeys(features, "number")
@@ -206,10 +207,10 @@ def table_model():
 @pytest.fixture(scope="session")
 def summaries_of():
     """Give what commands make their pages and JSON of, one function a kind."""
-    from cape.report._audit import audit_summary
-    from cape.report._batch import batch_facts, batch_summary
-    from cape.report._model import file_provenance
-    from cape.report._over_time import batches_summary, watch_summary
+    from cape_app.pages._audit import audit_summary
+    from cape_app.pages._batch import batch_facts, batch_summary
+    from cape_app.pages._model import file_provenance
+    from cape_app.pages._over_time import batches_summary, watch_summary
 
     return SimpleNamespace(
         batch=batch_summary,
@@ -239,15 +240,15 @@ def observed():
 
 @pytest.fixture(scope="session")
 def make_notes():
-    """Make a collector of the remarks of functions of `cape.files`."""
-    from cape.files._notes import Notes
+    """Make a collector of the remarks of functions of `cape_app.files`."""
+    from cape_app.files._notes import Notes
 
     return Notes
 
 
 @pytest.fixture
 def notes(make_notes):
-    """Collect the remarks of functions of `cape.files`."""
+    """Collect the remarks of functions of `cape_app.files`."""
     return make_notes()
 
 

@@ -16,8 +16,8 @@ from cape.metrics import (
     make_fairness_scorer,
     prevalence_difference,
 )
-from cape.sampling import pp_sampling
-from cape.stream import RollingCape
+from cape.training._sampling import pp_sampling
+from cape.watch._stream import RollingCape
 
 
 def framed(d):

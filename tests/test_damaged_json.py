@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Evidence
 from cape.datasets import make_synthetic
-from cape.stream import RollingCape
+from cape.watch._stream import RollingCape
 
 TRAIN = make_synthetic(300, random_state=0)
 NEW = make_synthetic(80, prevalences=(0.2, 0.8), random_state=1)

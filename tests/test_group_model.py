@@ -13,11 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from cape import CapeClassifier, ScoreHistogram
-from cape._drift._mixture import count_agreements
-from cape._learners._scoring import Rows
-from cape._prediction import read_rows
-from cape.quantify import SPA, edges_for, make_quantifier, round_scores
+from cape import CapeClassifier
+from cape.evidence._histogram import count_agreements
+from cape.quantify import SPA, ScoreHistogram, edges_for, make_quantifier, round_scores
+from cape.training._reading import read_rows
+from cape.training._scoring import Rows
 
 ONE = 2**32  # the unit of rounded scores
 HALF = ONE // 2

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cape._groups import (
+from cape.base._groups import (
     check_groups,
     group_from_json,
     group_labels,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape import ScoreHistogram
-from cape.quantify import edges_for, round_scores
+from cape.quantify import ScoreHistogram, edges_for, round_scores
 
 ONE = 2**32  # the unit of rounded scores
 HALF = ONE // 2

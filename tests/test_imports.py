@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import cape
-from cape._packages import MissingExtra, package_versions, require_extra
+from cape.base._packages import MissingExtra, package_versions, require_extra
 
 EXTRAS = ["aif360", "altair", "dask", "distributed", "fairlearn", "jinja2"]
 EXTRAS += ["matplotlib", "polars", "pooch", "pyarrow", "quapy", "rich", "skops"]
@@ -21,8 +21,8 @@ EXTRAS += ["skrub", "tensorflow", "typer", "vl_convert"]
 # The core works; then every statement is tried, and what it says is kept.
 WITHOUT_EXTRAS = """
 import contextlib, io, json
-import cape.examination, cape.files, cape.persist, cape.quantify
-import cape.sampling, cape.stream
+import cape.examination, cape.persist, cape.quantify, cape.training, cape.watch
+import cape_app.files
 from cape import CapeClassifier
 from cape.datasets import make_synthetic
 from cape.metrics import fairness_table
@@ -43,7 +43,7 @@ for statement in %r:
 import runpy
 with contextlib.redirect_stderr(io.StringIO()) as errors:
     try:
-        runpy.run_module("cape", run_name="__main__")
+        runpy.run_module("cape_app", run_name="__main__")
     except SystemExit as end:
         assert end.code == 2
 says["main"] = errors.getvalue()
@@ -51,10 +51,10 @@ print(json.dumps(says))
 """
 
 NEEDS = {
-    "import cape.report": "MissingExtra: cape.report needs altair",
+    "import cape_app.pages": "MissingExtra: cape_app.pages needs altair",
     "from cape.persist import load; load('x')": "MissingExtra: cape.persist needs",
     "cape.persist.save(clf, 'no/m.cape')": "MissingExtra: cape.persist needs",
-    "import cape.scale": 'pip install "cape-fair[dask]"',
+    "import cape.elsewhere.dask": 'pip install "cape-fair[dask]"',
     "clf.fit(d.data.assign(city='Rome'), d.target)": "'city'",
     "main": "error: the command line needs ",
 }
@@ -76,7 +76,7 @@ heavy = ["sklearn", "scipy", "pandas", "altair", "jinja2", "skops", "skrub", "ty
 loaded = []
 import cape
 loaded.append([name for name in heavy if name in sys.modules])
-from cape._packages import package_versions
+from cape.base._packages import package_versions
 package_versions()
 loaded.append([name for name in heavy if name in sys.modules])
 from cape import CapeClassifier, Adaptation, Evidence

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape import _io
+from cape.base import _io
 
 
 def contents(folder):
@@ -88,7 +88,7 @@ def test_an_error_of_the_disk_names_the_file_that_was_asked_for(tmp_path, monkey
     def fail(*arguments):
         raise OSError(28, "No space left on device", ".a.txt.xyz.part")
 
-    monkeypatch.setattr("cape._io.os.open", fail)
+    monkeypatch.setattr("cape.base._io.os.open", fail)
     path = tmp_path / "a.txt"
     with pytest.raises(OSError, match="No space left") as caught, _io.new_file(path):
         pass

@@ -8,11 +8,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape._groups import MISSING_GROUP, check_groups
-from cape.cli import run
+from cape.base._groups import MISSING_GROUP, check_groups
 from cape.examination import rows_to_label
-from cape.files import count_file, load_model, predict_file, train_file
-from cape.files._notes import Notes
+from cape_app.cli import run
+from cape_app.files import count_file, load_model, predict_file, train_file
+from cape_app.files._notes import Notes
 
 pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 

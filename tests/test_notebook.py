@@ -21,9 +21,9 @@ from cape import (
     examination,
     examine,
 )
-from cape._notebook import MOST_ROWS, InNotebook, MissingExtra
 from cape.datasets import make_synthetic
 from cape.metrics import audit
+from cape.shown._notebook import MOST_ROWS, InNotebook, MissingExtra
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape import CapeClassifier
-from cape.files import predict_file
 from cape.rules import GroupSituation, Prevalence, Rule
-from cape.stream import RollingCape
+from cape.watch._stream import RollingCape
+from cape_app.files import predict_file
 
 pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 
@@ -239,7 +239,7 @@ def test_each_learner_is_asked_for_each_row_once(
 def test_in_pieces_each_learner_is_asked_for_each_row_once(
     counting, frame, asked, monkeypatch
 ):
-    monkeypatch.setattr("cape._learners._threads._MOST_ROWS", 7)
+    monkeypatch.setattr("cape.training._threads._MOST_ROWS", 7)
     clf = counting["resampled", "folds"]
     clf.predict(frame)
     assert asked == by_every_learner(clf)
@@ -293,7 +293,7 @@ def partitions(frame):
 def test_a_cluster_asks_for_each_row_once(
     counting, frame, partitions, asked, pool, scores
 ):
-    from cape import scale
+    from cape.elsewhere import dask as scale
 
     clf = counting[pool, scores]
     adaptation = scale.adapt(clf, partitions)
@@ -337,7 +337,7 @@ def test_the_rule_sees_all_groups_of_a_batch_in_one_call(
 def test_the_rule_sees_all_groups_of_a_file_and_of_a_cluster_in_one_call(
     counting, frame, table_model, partitions, tmp_path, calls_of_the_rule
 ):
-    from cape import scale
+    from cape.elsewhere import dask as scale
 
     clf = counting["threshold", "refit"]
     frame.to_csv(tmp_path / "new.csv", index=False)

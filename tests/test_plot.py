@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape import _plot
+from cape.shown import _plot
 
 
 def kind_of(layer):

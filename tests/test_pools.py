@@ -13,13 +13,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from cape import ScoreHistogram
-from cape._evidence import GroupEvidence
-from cape._group_model import MemberRates, ResampledPool, ThresholdPool
-from cape._learners._fitting import fit_member
-from cape._learners._scoring import score_rows, score_with_models
-from cape.quantify import edges_for, round_scores
-from cape.sampling import pp_sampling
+from cape.evidence._evidence import GroupEvidence
+from cape.quantify import ScoreHistogram, edges_for, round_scores
+from cape.training._fitting import fit_member
+from cape.training._group_model import MemberRates, ResampledPool, ThresholdPool
+from cape.training._sampling import pp_sampling
+from cape.training._scoring import score_rows, score_with_models
 
 ONE = 2**32  # the unit of rounded scores
 HALF = ONE // 2

@@ -49,8 +49,8 @@ def in_pieces(monkeypatch):
 
     def use(rows, threads=3):
         for limit in ("_MOST_ROWS", "_MOST_ROWS_LINEAR", "_FEWEST_ROWS"):
-            monkeypatch.setattr(f"cape._learners._threads.{limit}", rows)
-        available = "cape._learners._threads.available_threads"
+            monkeypatch.setattr(f"cape.training._threads.{limit}", rows)
+        available = "cape.training._threads.available_threads"
         monkeypatch.setattr(available, lambda: threads)
 
     return use
@@ -173,7 +173,7 @@ def test_single_rows_are_decided_in_blocks_of_any_size(
 ):
     X, _, z = new
     expected = clf.predict_individually(X, sensitive_features=z)
-    monkeypatch.setattr("cape._prediction._deciding._ROWS_AT_ONCE", rows_at_once)
+    monkeypatch.setattr("cape.rules._deciding._ROWS_AT_ONCE", rows_at_once)
     blocks = clf.predict_individually(X, sensitive_features=z)
     np.testing.assert_array_equal(blocks, expected)
 

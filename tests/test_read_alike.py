@@ -14,14 +14,14 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape.examination import examine, rows_needed
-from cape.files import count_file, predict_file, train_file
 from cape.metrics import (
     audit,
     confusion_by_group,
     fairness_table,
     proportional_equality_matrix,
 )
-from cape.report import to_html
+from cape_app.files import count_file, predict_file, train_file
+from cape_app.pages import to_html
 
 COMBINATIONS = [("a, b", "c"), ("a", "b, c")]
 TYPES = [1, "1"]

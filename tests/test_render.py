@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cape import _render
+from cape.shown import _render
 
 SPEC = {
     "data": {"values": [{"x": 1}]},
@@ -53,7 +53,7 @@ def test_an_interrupted_picture_does_not_answer_for_the_next():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_fork_has_a_child_of_its_own():
     program = (
-        "import os; from cape import _render\n"
+        "import os; from cape.shown import _render\n"
         f"spec = {SPEC!r}\n"
         "before = _render.draw(spec, 'svg')\n"
         "fork = os.fork()\n"

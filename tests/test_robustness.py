@@ -11,11 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from cape import AdaptationWarning, CapeClassifier, Evidence, ScoreHistogram, examine
-from cape._drift._mixture import count_agreements, fit_mixture
+from cape import AdaptationWarning, CapeClassifier, Evidence, examine
+from cape.drift._mixture import fit_mixture
+from cape.evidence._histogram import count_agreements
 from cape.examination import rows_needed
 from cape.metrics import audit
-from cape.quantify import QUANTIFIERS, edges_for, make_quantifier, round_scores
+from cape.quantify import (
+    QUANTIFIERS,
+    ScoreHistogram,
+    edges_for,
+    make_quantifier,
+    round_scores,
+)
 
 # Scores of 0 and 1 only, of few values, of one value, of any, and next to 0 or to 1.
 score_lists = st.one_of(
@@ -259,7 +266,7 @@ def difficult_data(kind):
 @pytest.mark.filterwarnings("ignore:the scores do not tell the classes apart in")
 @pytest.mark.filterwarnings("ignore:fewer than min_class_size")
 @pytest.mark.filterwarnings("ignore:.*rows occur more than once")
-@pytest.mark.filterwarnings("ignore::cape._adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore::cape.rules._adaptation.AdaptationWarning")
 @pytest.mark.parametrize("quantifier", ["spa", "histogram"])
 @pytest.mark.parametrize("kind", ["constant", "separated", "duplicated", "rare"])
 def test_difficult_training_data(kind, quantifier):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from cape.sampling import pp_sampling, prevalence_grid, shift
+from cape.training._sampling import pp_sampling, prevalence_grid, shift
 
 labels = (
     st.lists(st.booleans(), min_size=2, max_size=60)

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from cape import AdaptationWarning, CapeClassifier, scale
+from cape import AdaptationWarning, CapeClassifier
 from cape.datasets import make_synthetic
-from cape.stream import RollingCape
+from cape.elsewhere import dask as scale
+from cape.watch._stream import RollingCape
 
 FEATURES = ["U", "V"]
 COLUMNS = ["U", "V", "z"]

@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Evidence, Scores, examine, persist
-from cape.files import train_file
 from cape.metrics import confusion_by_group, demographic_parity_difference
-from cape.stream import RollingCape
+from cape.watch._stream import RollingCape
+from cape_app.files import train_file
 
 CUT = 0.4
 

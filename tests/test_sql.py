@@ -22,7 +22,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape import CapeClassifier, Scores, sql
+from cape import CapeClassifier, Scores
+from cape.elsewhere import sql
 
 START = dt.datetime(2019, 7, 3)
 LEVELS = ["a", "A", "", " ", "it's", 'say "hi"', "NULL", "NaN", "1", "1.0", "\\", "--"]
@@ -110,7 +111,7 @@ class Case:
     Attributes
     ----------
     clf, batch, label, groups
-        What `cape.sql.query` takes.
+        What `cape.elsewhere.sql.query` takes.
     """
 
     def __init__(self, seed, types=TYPES):
@@ -228,7 +229,7 @@ class Case:
         return self.clf.evidence(self.batch.frame(*names), y, sensitive_features=groups)
 
     def options(self):
-        """What `cape.sql.query` is called with, beside model and table."""
+        """What `cape.elsewhere.sql.query` is called with, beside model and table."""
         groups = None if self.in_table or not self.groups else list(self.groups)
         return {"label": self.label, "groups": groups}
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cape import CapeClassifier
 from cape.datasets import make_synthetic
-from cape.stream import RollingCape
+from cape.watch._stream import RollingCape
 
 # Rows are compared with the same rows as batches of their own.
 pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
@@ -396,7 +396,7 @@ def test_a_window_looks_at_drift_as_a_batch_does(alone, by):
 
 def test_drift_is_looked_at_every_so_many_rows(alone, monkeypatch):
     looks = []
-    deciding = sys.modules["cape._prediction._deciding"]
+    deciding = sys.modules["cape.rules._deciding"]
     look = deciding.find_drift
 
     def find_drift(models, evidence, estimates, **keywords):
@@ -412,7 +412,7 @@ def test_drift_is_looked_at_every_so_many_rows(alone, monkeypatch):
 
 def test_a_model_that_ignores_drift_never_looks(monkeypatch):
     clf = fitted(pool="threshold", drift="ignore")
-    monkeypatch.setattr("cape._prediction._deciding.find_drift", None)
+    monkeypatch.setattr("cape.rules._deciding.find_drift", None)
     rolling = RollingCape(clf, window=50)
     rolling.predict(X, sensitive_features=z)
     assert all(part.columns is None for part in rolling.evidence().groups.values())

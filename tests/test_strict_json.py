@@ -12,7 +12,7 @@ from cape import CapeClassifier, examine
 from cape.datasets import make_synthetic
 from cape.examination import suspicious_columns
 from cape.metrics import audit
-from cape.stream import RollingCape
+from cape.watch._stream import RollingCape
 
 
 def refuse(constant):

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 from skrub import tabular_pipeline
 
 from cape import AdaptationWarning, CapeClassifier, examine
-from cape._validation import admit
+from cape.base._validation import admit
 from cape.metrics import audit
 
 COLUMNS = ["a", "b"]

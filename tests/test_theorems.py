@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cape import Estimate
 from cape.metrics import confusion_by_group, prevalence_difference
 from cape.rules import GroupSituation, Prevalence
-from cape.sampling import prevalence_grid
+from cape.training._sampling import prevalence_grid
 
 labels = st.lists(
     st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from("abc")),

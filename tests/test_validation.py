@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cape._validation import (
+from cape.base._validation import (
     HasProbabilities,
     check_binary_labels,
     check_labels,

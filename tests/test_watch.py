@@ -14,8 +14,8 @@ from scipy.stats import binom, multinomial
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Evidence, Scores, Watch
-from cape._drift._mixture import fit_mixture, mixture_cuts
-from cape._sequential import (
+from cape.drift._mixture import fit_mixture, mixture_cuts
+from cape.watch._sequential import (
     Reference,
     accumulate,
     bet_on_gap,

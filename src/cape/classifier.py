@@ -12,9 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from cape._adaptation import Adaptation, warn_if_doubtful
-from cape._group_model import GroupModel
-from cape._groups import (
+from cape.base._groups import (
     MISSING_GROUP,
     Group,
     Groups,
@@ -22,19 +20,7 @@ from cape._groups import (
     named_columns,
     split_groups,
 )
-from cape._learners._choice import note_on_text
-from cape._learners._scores import Scores
-from cape._prediction import (
-    adapt,
-    batch_of,
-    check_same_model,
-    decide_individually,
-    find_evidence,
-    predict_batch,
-    rule_of,
-)
-from cape._training import TrainingData, train_groups
-from cape._validation import (
+from cape.base._validation import (
     HasMethods,
     HasProbabilities,
     Interval,
@@ -54,9 +40,24 @@ from cape._validation import (
     take_rows,
     validate_data,
 )
-from cape.frozen import FrozenCape
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.rules import RULES, Rule
+from cape.rules._adaptation import Adaptation, warn_if_doubtful
+from cape.rules._deciding import (
+    adapt,
+    check_same_model,
+    decide_individually,
+    find_evidence,
+    predict_batch,
+    rule_of,
+)
+from cape.rules._frozen import FrozenCape
+from cape.training._choice import note_on_text
+from cape.training._data import TrainingData
+from cape.training._group_model import GroupModel
+from cape.training._reading import batch_of
+from cape.training._scores import Scores
+from cape.training._train import train_groups
 
 __all__ = ["CapeClassifier"]
 

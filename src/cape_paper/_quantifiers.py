@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier, ScoreHistogram
-from cape.quantify import QUANTIFIERS, make_quantifier, round_scores
+from cape import CapeClassifier
+from cape.quantify import QUANTIFIERS, ScoreHistogram, make_quantifier, round_scores
 from cape_paper._cells import Cell, Results, run_parts
 from cape_paper._problem import (
     Problem,

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from cape import CapeClassifier, Estimate, ScoreHistogram
-from cape.quantify import make_quantifier
+from cape import CapeClassifier, Estimate
+from cape.quantify import ScoreHistogram, make_quantifier
 from cape_paper._cells import Cell, Results, run_parts
 from cape_paper._comparison import result_row
 from cape_paper._peers import MaxAcc, seeded_clone

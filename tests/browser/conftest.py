@@ -12,11 +12,11 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Watch
 from cape.examination import examine
-from cape.files import (
+from cape_app.files import (
     count_file,
     predict_file,
 )
-from cape.report import write_report
+from cape_app.pages import write_report
 
 EVIL = "<script>alert(1)</script>"
 

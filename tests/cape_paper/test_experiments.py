@@ -14,9 +14,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cape import CapeClassifier, ScoreHistogram, metrics
+from cape import CapeClassifier, metrics
 from cape.datasets import make_synthetic
-from cape.quantify import QUANTIFIERS, edges_for, make_quantifier, round_scores
+from cape.quantify import (
+    QUANTIFIERS,
+    ScoreHistogram,
+    edges_for,
+    make_quantifier,
+    round_scores,
+)
 from cape_paper import (
     Problem,
     _comparison,

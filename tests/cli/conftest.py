@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from cape.cli import run
+from cape_app.cli import run
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def screen(monkeypatch):
     """A terminal whose error stream can be read."""
     text = io.StringIO()
     terminal = Console(file=text, force_terminal=True, width=80)
-    monkeypatch.setattr("cape.cli._app.aside", terminal)
+    monkeypatch.setattr("cape_app.cli._app.aside", terminal)
     return text
 
 
@@ -83,7 +83,7 @@ def test_errors_are_one_line_and_have_an_exit_code(
     def fail(path, key):
         raise error
 
-    monkeypatch.setattr("cape.files._model.describe_file", fail)
+    monkeypatch.setattr("cape_app.files._model.describe_file", fail)
     exit_code, out, err = cape("info", people_folder / "m.cape")
     assert (exit_code, out) == (code, "")
     assert err.startswith(f"error: {message}")
@@ -117,7 +117,7 @@ def test_a_result_is_printed_though_its_page_cannot_be_written(
     def fail(*arguments, **settings):
         raise OSError("no room")
 
-    monkeypatch.setattr("cape.report.write_report", fail)
+    monkeypatch.setattr("cape_app.pages.write_report", fail)
     files = (people_folder / "m.cape", people_folder / "new.csv")
     code, out, err = cape("predict", *files, "--report", tmp_path / "r.html")
     assert (code, err) == (2, "error: no room\n")
@@ -183,7 +183,7 @@ def test_no_error_names_a_parameter_of_python(cape, folder, work_in, call, says)
 
 CALLS = """
 import json, sys
-from cape.cli import _app
+from cape_app.cli import _app
 codes, loaded = [], []
 for call in sys.argv[1:]:
     codes.append(_app.run(call.split()))
@@ -236,7 +236,7 @@ def test_a_command_imports_what_it_needs_and_no_more(people_folder):
 def test_a_reader_that_leaves_is_no_error(people_folder):
     read, write = os.pipe()
     os.close(read)
-    call = [sys.executable, "-m", "cape", "info", "m.cape"]
+    call = [sys.executable, "-m", "cape_app", "info", "m.cape"]
     streams = {"stdout": write, "stderr": subprocess.PIPE}
     try:
         done = subprocess.run(call, **streams, text=True, cwd=people_folder)
@@ -260,7 +260,13 @@ def test_a_command_that_is_stopped_leaves_nothing_half_written(
     many, out = tmp_path / "many.csv", tmp_path / "out"
     pd.concat([pd.read_csv(people_folder / "new.csv")] * 60).to_csv(many, index=False)
     out.mkdir()
-    command = [sys.executable, "-m", "cape", "predict", str(people_folder / "m.cape")]
+    command = [
+        sys.executable,
+        "-m",
+        "cape_app",
+        "predict",
+        str(people_folder / "m.cape"),
+    ]
     process = subprocess.Popen(
         [*command, str(many), "--out", str(out / "p.csv")],
         stderr=subprocess.PIPE,
@@ -279,7 +285,7 @@ def test_a_command_that_is_stopped_leaves_nothing_half_written(
 def test_standard_input_is_read_from_a_file_and_refused_from_a_pipe(tmp_path):
     content = "y,x\n" + "1,2\n0,3\n" * 20
     (tmp_path / "t.csv").write_text(content)
-    command = [sys.executable, "-m", "cape", "audit", "/dev/stdin"]
+    command = [sys.executable, "-m", "cape_app", "audit", "/dev/stdin"]
     command += ["--label", "y", "--prediction", "y", "--json"]
     with (tmp_path / "t.csv").open() as redirected:
         done = subprocess.run(command, stdin=redirected, capture_output=True, text=True)
@@ -293,8 +299,8 @@ def test_standard_input_is_read_from_a_file_and_refused_from_a_pipe(tmp_path):
 AT_A_LONG_STEP = """
 import sys
 import numpy as np
-from cape import cli
-from cape._io import new_file
+from cape_app import cli
+from cape.base._io import new_file
 
 def work(argv):
     matrix = np.random.default_rng(0).normal(size=(4000, 4000))
@@ -308,7 +314,7 @@ cli.main()
 ARROW_READS_AHEAD = """
 import sys
 from pyarrow import csv
-from cape import cli
+from cape_app import cli
 
 class Slow:
     closed = False
@@ -354,7 +360,7 @@ def test_a_thread_that_reads_ahead_does_not_abort_the_end():
 def test_an_output_that_is_full_is_named(people_folder, call):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "cape", *call.split()],
+            [sys.executable, "-m", "cape_app", *call.split()],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

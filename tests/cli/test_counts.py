@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.cli import run
-from cape.files import load_model
-from cape.files._notes import Notes
-from cape.files._scan import read_counts
+from cape_app.cli import run
+from cape_app.files import load_model
+from cape_app.files._notes import Notes
+from cape_app.files._scan import read_counts
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cape.cli import _demo
+from cape_app.cli import _demo
 
 NAMES = ("Max_Acc", "CAPE, paper", "CAPE")
 

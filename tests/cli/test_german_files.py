@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.files import load_model
+from cape_app.files import load_model
 
 DIALECT = ("--separator", ";", "--decimal", ",")
 

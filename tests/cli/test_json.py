@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
 
-SCHEMA = json.loads(files("cape.cli").joinpath("schema.json").read_text("utf-8"))
+SCHEMA = json.loads(files("cape_app.cli").joinpath("schema.json").read_text("utf-8"))
 AUDIT = "audit scored.csv --label y --prediction yhat --group race"
 CALLS = {
     "train": "train train.csv --label y --group race --learner logistic --out n.cape",
@@ -91,7 +91,7 @@ def test_a_result_whose_page_cannot_be_written_is_still_one_object(
     def fail(*arguments, **settings):
         raise OSError("no room")
 
-    monkeypatch.setattr("cape.report.write_report", fail)
+    monkeypatch.setattr("cape_app.pages.write_report", fail)
     call = ("predict", folder / "m.cape", folder / "new.csv", "--json")
     code, out, err = cape(*call, "--report", tmp_path / "r.html")
     answer = json.loads(out)
@@ -104,7 +104,7 @@ def test_a_mistake_in_cape_has_a_code_of_its_own(cape, folder, monkeypatch):
     def fail(path, key):
         raise KeyError("x")
 
-    monkeypatch.setattr("cape.files._model.describe_file", fail)
+    monkeypatch.setattr("cape_app.files._model.describe_file", fail)
     code, out, _ = cape("info", folder / "m.cape", "--json")
     answer = json.loads(out)
     assert faults_of(answer, "failed") == []

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.files import predict_file
 from cape.metrics import audit
+from cape_app.files import predict_file
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.files import predict_file
+from cape_app.files import predict_file
 
 OF_GROUP = {
     "pd": "pd_bound",

@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from cape import CapeClassifier, persist
 from cape.datasets import make_synthetic
-from cape.files import load_model, predict_file, save_model, train_file
+from cape_app.files import load_model, predict_file, save_model, train_file
 
 
 @pytest.fixture(scope="module")

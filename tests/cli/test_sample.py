@@ -7,7 +7,7 @@ import pytest
 
 from cape import examine
 from cape.examination import rows_needed
-from cape.files import predict_file
+from cape_app.files import predict_file
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def predicted(folder):
     """Train on the CSV, and predict the CSV."""
-    from cape.cli import run
+    from cape_app.cli import run
 
     train = ["train", "train.csv", "--label", "repaid", "--group", "ward"]
     train += ["--learner", "logistic", "--out", "m.cape"]

@@ -9,7 +9,7 @@ from rich.console import Console
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, persist
-from cape.files import load_model, train_file
+from cape_app.files import load_model, train_file
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_table_and_info_show_the_groups_of_the_file(cape, base, tmp_path, read_r
 def test_a_terminal_gets_lines_that_fit(cape, people_folder, monkeypatch):
     screen = io.StringIO()
     terminal = Console(file=screen, force_terminal=True, width=60)
-    monkeypatch.setattr("cape.cli._app.console", terminal)
+    monkeypatch.setattr("cape_app.cli._app.console", terminal)
     assert cape("info", people_folder / "m.cape")[0] == 0
     facts = screen.getvalue()[: screen.getvalue().index("group")]
     assert max(len(line) for line in facts.splitlines()) <= 60
@@ -175,7 +175,7 @@ def test_info_refuses_what_is_no_model_of_ours(refused, tmp_path, train):
     clf = CapeClassifier(LogisticRegression(), cv=2).fit(train.X, train.y)
     persist.save(clf, tmp_path / "python.cape")
     (tmp_path / "m.zip").write_bytes(b"PK\x03\x04 and no more")
-    says = ["has no columns of a table", "cape.persist.load"]
+    says = ["has no columns of a table", "cape.load"]
     refused("info", tmp_path / "python.cape", says=says)
     refused("info", tmp_path / "m.zip", says=["must be a model file", "m.zip"])
     refused("info", tmp_path / "none.cape", says="there is no file")

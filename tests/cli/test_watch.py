@@ -22,7 +22,7 @@ def draw(random, rows, shares):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A reference, its model, and six days; group a moves on the third."""
-    from cape.files import train_file
+    from cape_app.files import train_file
 
     folder = tmp_path_factory.mktemp("watch")
     random = np.random.default_rng(0)
@@ -121,7 +121,7 @@ def test_counts_of_a_database_are_a_look_like_any_other(cape, folder, tmp_path):
 
 def run_limited(limit, *arguments):
     """Run the command line in a process of its own, below a limit of its shell."""
-    words = [sys.executable, "-m", "cape", *map(str, arguments)]
+    words = [sys.executable, "-m", "cape_app", *map(str, arguments)]
     return subprocess.run(
         ["sh", "-c", f"{limit}; exec {shlex.join(words)}"],
         capture_output=True,
@@ -158,7 +158,14 @@ def test_two_watches_at_once_lose_no_look(folder, tmp_path):
     running = []
     for day in range(1, 4):
         file = folder / f"2026-05-0{day}.csv"
-        command = [sys.executable, "-m", "cape", "watch", folder / "model.cape", file]
+        command = [
+            sys.executable,
+            "-m",
+            "cape_app",
+            "watch",
+            folder / "model.cape",
+            file,
+        ]
         running.append(
             subprocess.Popen(
                 [*command, "--state", state, "--metrics", tmp_path / "w.prom"],

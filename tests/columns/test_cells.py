@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from cape import CapeClassifier
-from cape._columns import (
+from cape.evidence._columns import (
     UNITS,
     Column,
     ColumnCells,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cape._columns import FOREIGN, MISSING, ColumnCounts, TableCells
+from cape.evidence._columns import FOREIGN, MISSING, ColumnCounts, TableCells
 
 
 def table_of(n=120, seed=0):

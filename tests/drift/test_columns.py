@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape._columns import ColumnCells, TableCells
-from cape._drift._find import ColumnDrift, find_faults, find_strange_values
-from cape._drift._mixture import ColumnFit, fit_columns
+from cape.drift._find import ColumnDrift, find_faults, find_strange_values
+from cape.drift._mixture import ColumnFit, fit_columns
+from cape.evidence._columns import ColumnCells, TableCells
 
 SHARES_OF_POSITIVES = np.array([0, 0, 0.01, 0.1, 0.2, 0.3, 0.3, 0.09])
 SHARES_OF_NEGATIVES = np.array([0, 0, 0.09, 0.3, 0.3, 0.2, 0.1, 0.01])

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
 from cape import AdaptationWarning, CapeClassifier, Estimate, examine
-from cape._columns import ColumnCells
-from cape._drift._find import ColumnDrift, GroupDrift, judge, variance_between
-from cape._drift._mixture import ColumnFit, MixtureFit
+from cape.drift._find import ColumnDrift, GroupDrift, judge, variance_between
+from cape.drift._mixture import ColumnFit, MixtureFit
+from cape.evidence._columns import ColumnCells
 
 NO_SHARES = np.zeros(2)
 

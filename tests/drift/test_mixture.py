@@ -6,15 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from cape import ScoreHistogram
-from cape._drift._mixture import (
+from cape.drift._mixture import (
     _design_effect,
-    _nested_cuts,
-    count_agreements,
     fit_mixture,
     holm,
 )
-from cape.quantify import edges_for, round_scores
+from cape.evidence._histogram import count_agreements, nested_cuts
+from cape.quantify import ScoreHistogram, edges_for, round_scores
 
 ONE = 2**32  # the unit of rounded scores
 
@@ -125,7 +123,7 @@ def test_agreements_are_the_ordered_pairs_in_one_cell(n_models, n, seed):
     positives, negatives = classes(random, 40, 40)
     s = random.integers(0, ONE, (n_models, n))
     counted = count_agreements(s, positives, negatives)
-    nested = _nested_cuts(positives, negatives)
+    nested = nested_cuts(positives, negatives)
     for agreements, cuts in zip(counted, nested, strict=True):
         cells = np.searchsorted(cuts, s, side="left")
         assert agreements == (cells[:, None] == cells[None]).sum()

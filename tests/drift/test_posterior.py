@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import AdaptationWarning, CapeClassifier
-from cape.sampling import shift
+from cape.training._sampling import shift
 
 
 def people(n, prevalences, *, gap=1.5, seed=0):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from cape import CapeClassifier, Estimate, examine
-from cape._labelled._use import LabelFindings
 from cape.examination import rows_to_label
 from cape.examination._action import Action, GroupAction, choose_action
 from cape.examination._needed import LabelChecks
+from cape.labels._use import LabelFindings
 
 LABELLED = {"rows": 90, "estimate": 0.6, "verdict": "confirmed", "p_value": 0.4}
 

@@ -17,7 +17,6 @@ from scipy.stats import betabinom
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Estimate, examine
-from cape._group_model import MemberRates
 from cape.datasets import make_synthetic
 from cape.examination import ExpectedPerformance
 from cape.examination._draws import (
@@ -40,6 +39,7 @@ from cape.rules import (
     EqualOpportunity,
     GroupSituation,
 )
+from cape.training._group_model import MemberRates
 
 sys.path.insert(0, str(Path(__file__).parent))
 import criteria_worlds

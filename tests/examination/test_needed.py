@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
-from cape import CapeClassifier, Estimate, ScoreHistogram, examine
+from cape import CapeClassifier, Estimate, examine
 from cape.datasets import make_synthetic
 from cape.examination import rows_needed, rows_to_label
+from cape.quantify import ScoreHistogram
 
 # Rows
 
@@ -166,7 +167,7 @@ def test_a_group_that_is_labelled_completely_has_probability_1(clf, big):
 
 
 # At 5 %, labels may refute an estimate that is right.
-@pytest.mark.filterwarnings("ignore::cape._adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore::cape.rules._adaptation.AdaptationWarning")
 @pytest.mark.parametrize("name", ["threshold", "resampled"])
 def test_labels_of_the_rows_can_be_used_as_they_come(fitted, big, name):
     X, y, z = big

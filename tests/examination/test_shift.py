@@ -17,12 +17,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from cape import CapeClassifier, ScoreHistogram, examine
-from cape._group_model import GroupModel
+from cape import CapeClassifier, examine
 from cape.datasets import make_synthetic
 from cape.examination import ColumnShift
 from cape.examination._shift import ColumnFinding, judge_group, p_value_of_scores
-from cape.quantify import edges_for, make_quantifier, round_scores
+from cape.quantify import ScoreHistogram, edges_for, make_quantifier, round_scores
+from cape.training._group_model import GroupModel
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::cape.AdaptationWarning", "ignore:Found unknown categories"

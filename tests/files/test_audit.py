@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.files import count_file
-from cape.files._notes import Notes
 from cape.metrics import confusion_by_group
+from cape_app.files import count_file
+from cape_app.files._notes import Notes
 
 
 def make_frame(seed=0):

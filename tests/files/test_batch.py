@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from cape import CapeClassifier
-from cape.files import TableModel, count_file, predict_file
 from cape.metrics import confusion_by_group
+from cape_app.files import TableModel, count_file, predict_file
 
 FORMATS = {
     "csv": lambda frame, path: frame.to_csv(path, index=False),
@@ -116,7 +116,7 @@ def test_each_row_is_scored_once_and_predicted_as_in_memory(
     scored_rows = []
     GroupModel = type(group_model)
     plain = GroupModel.score
-    monkeypatch.setattr("cape.files._scan.available_threads", lambda: 2)
+    monkeypatch.setattr("cape_app.files._scan.available_threads", lambda: 2)
 
     def score(self, rows, **models):
         scored_rows.append(len(rows))
@@ -214,7 +214,7 @@ def test_an_error_in_one_of_two_threads_leaves_no_file(
     GroupModel = type(people_model.clf.models_["blue"])
     seen, plain = [], GroupModel.score
     monkeypatch.setattr(GroupModel, "score", fail_in_the_middle)
-    monkeypatch.setattr("cape.files._scan.available_threads", lambda: 2)
+    monkeypatch.setattr("cape_app.files._scan.available_threads", lambda: 2)
     path = people_folder / "new.csv"
     with pytest.raises(RuntimeError, match="no more"):
         predict_file(people_model, path, tmp_path / "out.csv", rows=100)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.files._columns import Columns, as_kind, plain_text, plain_value
-from cape.files._notes import Notes
+from cape_app.files._columns import Columns, as_kind, plain_text, plain_value
+from cape_app.files._notes import Notes
 
 COLUMNS = Columns(
     "y",

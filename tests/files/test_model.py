@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cape import persist
-from cape.files import load_model
+from cape_app.files import load_model
 
 
 def test_a_saved_model_knows_its_table_and_its_groups(people_folder, people_model):

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from cape import Estimate
-from cape._tables import TableError
 from cape.examination import rows_to_label
-from cape.files import predict_file, sample_file
-from cape.files._notes import Notes
-from cape.files._sample import read_sheet
+from cape_app.files import predict_file, sample_file
+from cape_app.files._notes import Notes
+from cape_app.files._sample import read_sheet
+from cape_app.tables import TableError
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_rows_are_those_of_the_python_function(sampled, truth, people_model, big
 
 
 # The model was trained on a few hundred rows: some column always seems to have moved.
-@pytest.mark.filterwarnings("ignore::cape._adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore::cape.rules._adaptation.AdaptationWarning")
 def test_a_full_sheet_gives_the_adaptation_of_python(
     sampled, truth, people_model, big, predict
 ):

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape._tables import Dialect
-from cape.files import load_model, predict_file, train_file
-from cape.files._columns import Columns
-from cape.files._train import Reservoir
+from cape_app.files import load_model, predict_file, train_file
+from cape_app.files._columns import Columns
+from cape_app.files._train import Reservoir
+from cape_app.tables import Dialect
 
 FAST = {"cv": 2, "pool": "threshold"}
 
@@ -24,7 +24,7 @@ FAST = {"cv": 2, "pool": "threshold"}
 def light(monkeypatch):
     """A learner that takes numbers only and is trained in no time."""
     monkeypatch.setattr(
-        "cape.files._train.make_learner", lambda name: LogisticRegression()
+        "cape_app.files._train.make_learner", lambda name: LogisticRegression()
     )
 
 
@@ -422,7 +422,7 @@ def test_a_warning_of_the_learner_is_a_note(train, frame, monkeypatch, notes):
             warnings.warn("this is odd", UserWarning, stacklevel=1)
             return super().fit(X, y)
 
-    monkeypatch.setattr("cape.files._train.make_learner", lambda name: Loud())
+    monkeypatch.setattr("cape_app.files._train.make_learner", lambda name: Loud())
     train(frame, notes=notes)
     assert [note.values for note in notes] == [{"text": "this is odd"}]
 

@@ -39,8 +39,8 @@ from golden_results import (
 from sklearn.linear_model import LogisticRegression
 
 from cape import Adaptation, CapeClassifier, Evidence, examine
-from cape._learners._choice import make_learner
 from cape.rules import DemographicParity
+from cape.training._choice import make_learner
 
 # Data ----------------------------------------------------------------------------
 
@@ -437,7 +437,7 @@ def row_by_row(stream, X, **columns):
 
 
 def stream_with_labels() -> dict:
-    from cape.stream import RollingCape
+    from cape.watch._stream import RollingCape
 
     table = new_table()
     X = numbers(table)
@@ -461,7 +461,7 @@ def stream_with_labels() -> dict:
 def stream_by_time() -> dict:
     from datetime import timedelta
 
-    from cape.stream import RollingCape
+    from cape.watch._stream import RollingCape
 
     table = new_table().iloc[:300]
     hours = np.arange(len(table)) * np.timedelta64(1, "h")
@@ -532,7 +532,7 @@ def with_dask() -> dict:
     import dask
     import dask.dataframe as dd
 
-    from cape import scale
+    from cape.elsewhere import dask as scale
 
     table = new_table()
     clf = numeric_model()
@@ -566,7 +566,7 @@ def fill_in(sheet, out) -> None:
 
 
 def files_with_defaults() -> dict:
-    from cape.files import (
+    from cape_app.files import (
         count_file,
         load_model,
         predict_file,
@@ -574,7 +574,7 @@ def files_with_defaults() -> dict:
         sample_file,
         train_file,
     )
-    from cape.report._batch import batch_facts
+    from cape_app.pages._batch import batch_facts
 
     answers = {}
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
@@ -630,7 +630,7 @@ def command_line() -> dict:
     """What ``cape ... --json`` prints."""
     from typer.testing import CliRunner
 
-    from cape.cli import app
+    from cape_app.cli import app
 
     def run(*arguments) -> dict:
         done = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)

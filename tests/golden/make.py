@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 
 from cape import CapeClassifier
 from cape.datasets import make_synthetic
-from cape.stream import RollingCape
+from cape.watch._stream import RollingCape
 
 FILE = Path(__file__).with_name("answers.json")
 
@@ -229,7 +229,7 @@ def answers_of_stream() -> dict:
 
 
 def answers_of_files() -> dict:
-    from cape.files import predict_file, train_file
+    from cape_app.files import predict_file, train_file
 
     train = make_synthetic(600, random_state=0).frame
     new = make_synthetic(300, prevalences=(0.2, 0.8), random_state=3).frame

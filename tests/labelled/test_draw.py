@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, ndtri
 
-from cape import Estimate, ScoreHistogram
-from cape._group_model import GroupModel
-from cape._labelled._draw import RowDraw, Strata, labels_for_width, share_out, stratify
-from cape._labelled._sample import (
+from cape import Estimate
+from cape.labels._draw import RowDraw, Strata, labels_for_width, share_out, stratify
+from cape.labels._sample import (
     LabelledSample,
     estimate_with_labels,
     predictions,
     returned_p_value,
 )
-from cape.quantify import edges_for, round_scores
+from cape.quantify import ScoreHistogram, edges_for, round_scores
+from cape.training._group_model import GroupModel
 
 GROUPS = np.array([0, 1] * 300)
 CELLS = np.random.default_rng(0).integers(0, 10, 600)

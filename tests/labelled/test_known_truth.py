@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from cape import ScoreHistogram
-from cape._evidence import GroupEvidence, LabelledEvidence
-from cape._group_model import ThresholdPool
-from cape._labelled._sample import combine, compare_with_labels, estimate_with_labels
-from cape._labelled._use import check_calls, corrected_rates
+from cape.evidence._evidence import GroupEvidence, LabelledEvidence
+from cape.labels._sample import combine, compare_with_labels, estimate_with_labels
+from cape.labels._use import check_calls, corrected_rates
+from cape.quantify import ScoreHistogram
+from cape.training._group_model import ThresholdPool
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from label_worlds import SHIFTS, Score, draw_from_strata, draw_plainly

@@ -9,11 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cape import ScoreHistogram
-from cape._columns import ColumnCounts, TableCells
-from cape._evidence import GroupEvidence, LabelledEvidence
-from cape._group_model import GroupModel
-from cape._labelled._sample import (
+from cape.evidence._columns import ColumnCounts, TableCells
+from cape.evidence._evidence import GroupEvidence, LabelledEvidence
+from cape.labels._sample import (
     LabelledSample,
     combine,
     compare_with_labels,
@@ -25,8 +23,9 @@ from cape._labelled._sample import (
     row_weights,
     score_cells,
 )
-from cape._labelled._use import SAMPLE_LEVEL, label_estimate
-from cape.quantify import round_scores
+from cape.labels._use import SAMPLE_LEVEL, label_estimate
+from cape.quantify import ScoreHistogram, round_scores
+from cape.training._group_model import GroupModel
 
 ONE = 2**32  # the unit of rounded scores
 

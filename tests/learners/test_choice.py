@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from cape import CapeClassifier, persist
-from cape._learners._choice import (
+from cape.training._choice import (
     LEARNERS,
     columns_to_encode,
     default_candidates,
@@ -107,7 +107,7 @@ def test_a_candidate_out_of_the_vote_can_be_chosen(labels, monkeypatch):
         "trees": boosting(learning_rate=0.5),
     }
     monkeypatch.setattr(
-        "cape._training._train.default_candidates", lambda *shape: candidates
+        "cape.training._train.default_candidates", lambda *shape: candidates
     )
     clf = CapeClassifier(random_state=0).fit(X, y, sensitive_features=z)
     assert clf.candidates_["chosen"].to_dict() == {"vote": False, "trees": True}

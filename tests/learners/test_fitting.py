@@ -12,14 +12,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from cape._learners._fitting import (
+from cape.training._fitting import (
     fit_learner,
     fit_member,
     seeded_clone,
     takes_repetitions,
     weight_keyword,
 )
-from cape.sampling import pp_sampling
+from cape.training._sampling import pp_sampling
 
 # Clones and their seeds
 

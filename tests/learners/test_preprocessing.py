@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from cape import CapeClassifier, persist
-from cape.stream import RollingCape
+from cape.watch._stream import RollingCape
 
 CALLS = {"fit": 0, "transform": 0}
 

@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from cape._learners._scoring import (
+from cape.quantify import round_scores
+from cape.training._scoring import (
     LinearStack,
     Rows,
     SharedProducts,
@@ -23,7 +24,6 @@ from cape._learners._scoring import (
     stack_of_groups,
     vote_on_rows,
 )
-from cape.quantify import round_scores
 
 ONE = 2**32  # the unit of rounded scores
 HALF = ONE // 2
@@ -281,7 +281,7 @@ def test_blocks_of_rows_do_not_show(data, numbers, monkeypatch):
     X, _, models = data
     stack = LinearStack.of(models, 1)
     expected = stack.read(Rows(X), n_scoring=2)
-    monkeypatch.setattr("cape._learners._scoring._NUMBERS_IN_A_BLOCK", numbers)
+    monkeypatch.setattr("cape.training._scoring._NUMBERS_IN_A_BLOCK", numbers)
     for one, other in zip(stack.read(Rows(X), n_scoring=2), expected, strict=True):
         np.testing.assert_array_equal(one, other)
 

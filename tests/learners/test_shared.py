@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from cape import CapeClassifier
-from cape._learners._shared import (
+from cape.training._shared import (
     GroupAwareLinear,
     add_group_code,
     for_one_group,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from cape._learners import _threads
+from cape.training import _threads
 
 
 def blas_threads():

@@ -265,7 +265,7 @@ def test_the_header_says_what_the_file_is(fitted, path):
     persist.save(clf, path, details={"label": "y", "groups": ["z"]})
     header = persist.read_header(path)
     assert header["format"] == "cape-model"
-    assert header["format_version"] == 4
+    assert header["format_version"] == 5
     assert before <= datetime.fromisoformat(header["saved"]) <= datetime.now(UTC)
     assert header["versions"]["cape"] == cape.__version__
     assert header["versions"]["numpy"] == np.__version__
@@ -335,7 +335,7 @@ def test_another_format_is_refused_with_both_numbers(fitted, path, forge, number
     persist.save(fitted(pool="threshold"), path)
     forge(path, header={"format_version": number})
     for read in (persist.load, persist.read_header):
-        with pytest.raises(ValueError, match="this cape reads 4") as caught:
+        with pytest.raises(ValueError, match="this cape reads 5") as caught:
             read(path)
         assert f"its format is version {number!r}" in str(caught.value)
 

@@ -90,7 +90,7 @@ def test_learners_come_back(path, name):
     assert type(loaded.estimator) is type(clf.estimator)
 
 
-@pytest.mark.filterwarnings("ignore::cape._adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings("ignore::cape.rules._adaptation.AdaptationWarning")
 def test_resampled_learners_come_back(train, batch, path):
     learner = KNeighborsClassifier(algorithm="brute")
     clf = CapeClassifier(learner, pool="resampled", cv=2, prevalences=2, random_state=0)

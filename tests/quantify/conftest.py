@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 
-from cape import ScoreHistogram
-from cape.quantify import edges_for, round_scores
+from cape.quantify import ScoreHistogram, edges_for, round_scores
 
 ONE = 2**32  # the unit of rounded scores
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from cape import AdaptationWarning, CapeClassifier, ScoreHistogram
+from cape import AdaptationWarning, CapeClassifier
 from cape.quantify import (
     ACC,
     CC,
@@ -17,6 +17,7 @@ from cape.quantify import (
     DyS,
     HDy,
     QuaPyQuantifier,
+    ScoreHistogram,
     make_quantifier,
     round_scores,
 )

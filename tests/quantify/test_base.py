@@ -6,8 +6,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from cape import ScoreHistogram
-from cape.quantify import QUANTIFIERS, edges_for, make_quantifier, round_scores
+from cape.quantify import (
+    QUANTIFIERS,
+    ScoreHistogram,
+    edges_for,
+    make_quantifier,
+    round_scores,
+)
 from cape.quantify._base import Moments, moment_interval, posterior_statistic
 
 moments = st.builds(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from cape import AdaptationWarning, CapeClassifier, ScoreHistogram
+from cape import AdaptationWarning, CapeClassifier
 from cape.quantify import (
     QUANTIFIERS,
     SPA,
@@ -18,6 +18,7 @@ from cape.quantify import (
     HistogramPosterior,
     Quantifier,
     QuaPyQuantifier,
+    ScoreHistogram,
     edges_for,
     make_quantifier,
     round_scores,

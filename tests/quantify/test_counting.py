@@ -5,8 +5,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cape import ScoreHistogram
-from cape.quantify import ACC, CC, PCC, SPA, DyS, HDy, edges_for, round_scores
+from cape.quantify import (
+    ACC,
+    CC,
+    PCC,
+    SPA,
+    DyS,
+    HDy,
+    ScoreHistogram,
+    edges_for,
+    round_scores,
+)
 
 ONE = 2**32  # the unit of rounded scores
 HALF = ONE // 2

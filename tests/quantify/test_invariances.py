@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape import ScoreHistogram
 from cape.quantify import (
     ACC,
     QUANTIFIERS,
@@ -15,6 +14,7 @@ from cape.quantify import (
     DyS,
     HDy,
     HistogramPosterior,
+    ScoreHistogram,
     edges_for,
     make_quantifier,
     round_scores,

@@ -7,8 +7,14 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from cape import ScoreHistogram
-from cape.quantify import EMQ, HistogramPosterior, OneStepEMQ, edges_for, round_scores
+from cape.quantify import (
+    EMQ,
+    HistogramPosterior,
+    OneStepEMQ,
+    ScoreHistogram,
+    edges_for,
+    round_scores,
+)
 from cape.quantify._base import Likelihood, Moments, moment_interval, noise_weights
 from cape.quantify._likelihood import (
     _central_interval,

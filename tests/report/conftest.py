@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import pytest
 
-from cape.files import predict_file
-from cape.report import to_html
+from cape_app.files import predict_file
+from cape_app.pages import to_html
 
 LEVEL = 0.9
 

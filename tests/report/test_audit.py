@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.files import count_file
 from cape.metrics import audit
-from cape.report import to_html
+from cape_app.files import count_file
+from cape_app.pages import to_html
 
 
 def test_an_audit_of_a_file_is_the_audit_of_its_columns(

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from cape import AdaptationWarning, CapeClassifier
 from cape.examination import examine
 from cape.metrics import audit, confusion_by_group
-from cape.report import to_html
+from cape_app.pages import to_html
 
 LEVEL = 0.9
 

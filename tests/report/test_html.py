@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cape import examine
-from cape.report import to_html, write_report
+from cape_app.pages import to_html, write_report
 
 KINDS = ["batch", "audit", "ll144", "batches"]
 EVIL = (
@@ -319,7 +319,7 @@ def test_a_path_that_cannot_be_is_refused_before_anything_is_written(
 
 
 def test_the_report_does_not_import_files():
-    code = "import sys, cape.report; print('cape.files' in sys.modules)"
+    code = "import sys, cape_app.pages; print('cape_app.files' in sys.modules)"
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
@@ -364,7 +364,7 @@ def test_control_characters_do_not_end_the_process(tmp_path, audit_of):
     path = tmp_path / "audit.json"
     path.write_text(json.dumps(audit_of(_counts(HOSTILE))))
     code = (
-        "import json, sys; from cape.report import to_html;"
+        "import json, sys; from cape_app.pages import to_html;"
         "page = to_html(json.load(open(sys.argv[1])));"
         "print(page.count('<svg'), page.count('could not be drawn'))"
     )
@@ -390,7 +390,7 @@ def test_a_failed_picture_says_so_in_its_place(monkeypatch, summaries):
     def fail(spec, kind):
         raise RuntimeError("ValueError: <b>bad</b>")
 
-    monkeypatch.setattr("cape._plot.draw_in_child", fail)
+    monkeypatch.setattr("cape.shown._plot.draw_in_child", fail)
     with pytest.warns(UserWarning, match="could not be drawn"):
         page = to_html(summaries["batches"])
     assert "This picture could not be drawn (ValueError: " in page
@@ -401,7 +401,7 @@ def test_an_interrupted_page_stays_interrupted(monkeypatch, summaries):
     def interrupt(spec, kind):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cape._plot.draw_in_child", interrupt)
+    monkeypatch.setattr("cape.shown._plot.draw_in_child", interrupt)
     with pytest.raises(KeyboardInterrupt):
         to_html(summaries["batches"])
 

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cape.report._audit import impact_tables
+from cape_app.pages._audit import impact_tables
 
 PEOPLE = pd.DataFrame(
     [

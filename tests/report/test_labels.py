@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from cape import Estimate
 from cape.examination import LabelChecks, examine
 from cape.metrics import confusion_by_group
-from cape.report import to_html
-from cape.report._batch import WIDTHS, _mark_of_labels, labels_for_width
+from cape_app.pages import to_html
+from cape_app.pages._batch import WIDTHS, _mark_of_labels, labels_for_width
 
 pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 

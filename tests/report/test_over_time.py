@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape.report import to_html
-from cape.report._over_time import (
+from cape_app.pages import to_html
+from cape_app.pages._over_time import (
     batch_labels,
     batches_summary,
     draw_over_time,

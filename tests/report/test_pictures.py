@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape import _plot
-from cape.report import _batch, to_html
+from cape.shown import _plot
+from cape_app.pages import _batch, to_html
 
 
 def svg_of(chart, title="title"):

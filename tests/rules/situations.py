@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 
 from cape import Estimate
-from cape._group_model import MemberRates
 from cape.rules import GroupSituation
 from cape.rules._problem import expected_costs
+from cape.training._group_model import MemberRates
 
 
 def situation(tpr, fpr, predicted, *, estimate=0.4, share=1.0, thetas=None, rows=1000):

@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import Adaptation, AdaptationWarning, CapeClassifier
 from cape.examination import examine
-from cape.files import predict_file
 from cape.metrics import demographic_parity_difference
 from cape.rules import (
     RULES,
@@ -23,7 +22,8 @@ from cape.rules import (
     Prevalence,
     Rule,
 )
-from cape.stream import RollingCape
+from cape.watch._stream import RollingCape
+from cape_app.files import predict_file
 
 DP = DemographicParity(tolerance=0.05)
 every_pool = pytest.mark.parametrize("pool", ["threshold", "resampled"])
@@ -266,7 +266,7 @@ def test_a_stream_with_a_rule_of_your_own_needs_it_again(fitted):
 
 def test_a_cluster_follows_the_rule(fitted, batch, groups):
     dd = pytest.importorskip("dask.dataframe")
-    from cape import scale
+    from cape.elsewhere import dask as scale
 
     clf = fitted()
     frame = pd.DataFrame(batch.X, columns=["u", "v"])

@@ -13,14 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape._tables import (
+from cape_app.tables import (
     Dialect,
     TableError,
     missing_column,
 )
-from cape._tables._open import open_table
-from cape._tables._table import exact_parts, kind_of_type, to_frame, to_verbatim_frame
-from cape._tables._text import dotted_dates
+from cape_app.tables._open import open_table
+from cape_app.tables._table import (
+    exact_parts,
+    kind_of_type,
+    to_frame,
+    to_verbatim_frame,
+)
+from cape_app.tables._text import dotted_dates
 
 TABLE = pd.DataFrame(
     {
@@ -151,7 +156,7 @@ def test_a_field_of_another_type_is_named(write, kind):
 def test_a_type_is_that_of_the_whole_file_not_of_its_first_block(
     write, monkeypatch, first, last, kind
 ):
-    monkeypatch.setattr("cape._tables._csv._BLOCK", 4096)
+    monkeypatch.setattr("cape_app.tables._csv._BLOCK", 4096)
     path = write("a,b\n" + f"{first},0\n" * 5000 + f"{last},0\n")
     parts = list(open_table(path).parts(1000))
     assert sum(map(len, parts)) == 5001
@@ -278,7 +283,7 @@ def test_a_table_without_rows_has_no_parts(write):
 
 
 def test_a_reader_that_is_left_early_does_no_harm(write, monkeypatch):
-    monkeypatch.setattr("cape._tables._csv._BLOCK", 1024)
+    monkeypatch.setattr("cape_app.tables._csv._BLOCK", 1024)
     path = write(ROWS)
     parts = open_table(path).parts(10)
     next(parts)
@@ -596,7 +601,7 @@ def test_the_index_of_the_writer_is_not_restored(tmp_path):
 
 def test_given_types_of_all_columns_need_no_pass_to_find_them(write, monkeypatch):
     path = write("age,race\n1,a\n")
-    monkeypatch.setattr("cape._tables._csv.CsvTable._find_kinds", None)
+    monkeypatch.setattr("cape_app.tables._csv.CsvTable._find_kinds", None)
     assert read(path, types={"age": "number", "race": "text"})["age"].dtype == float
     assert read(path, types={"race": "text"}, columns=["race"]).shape == (1, 1)
     with pytest.raises(TypeError):

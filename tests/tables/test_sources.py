@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape._tables import Dialect, TableError, source_files
-from cape._tables._open import open_table
+from cape_app.tables import Dialect, TableError, source_files
+from cape_app.tables._open import open_table
 
 TABLE = pd.DataFrame(
     {

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape._tables import Dialect, TableError
-from cape._tables._open import open_table
-from cape._tables._write import TableWriter
+from cape_app.tables import Dialect, TableError
+from cape_app.tables._open import open_table
+from cape_app.tables._write import TableWriter
 
 FRAME = pd.DataFrame(
     {

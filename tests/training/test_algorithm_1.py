@@ -103,7 +103,7 @@ def standardised(n):
 
 
 def test_threads_train_what_one_after_the_other_trains(monkeypatch):
-    monkeypatch.setattr("cape._training._train._MANY_ROWS", 100)
+    monkeypatch.setattr("cape.training._train._MANY_ROWS", 100)
     X, y, z = arrays(1000, 0)
     for pool in ("threshold", "resampled"):
         made = [

@@ -21,9 +21,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from cape import CapeClassifier, ScoreHistogram
-from cape.quantify import round_scores
-from cape.sampling import pp_sampling
+from cape import CapeClassifier
+from cape.quantify import ScoreHistogram, round_scores
+from cape.training._sampling import pp_sampling
 
 ONE = 2**32  # the unit of rounded scores
 HALF = ONE // 2
@@ -272,7 +272,9 @@ def test_transformers_are_fitted_in_each_fold_or_once_a_group(preprocessing):
         near(model.pool.models[1].predict_proba(prepared)[:, 1], by_hand)
 
 
-@pytest.mark.filterwarnings("ignore:the scores of:cape._adaptation.AdaptationWarning")
+@pytest.mark.filterwarnings(
+    "ignore:the scores of:cape.rules._adaptation.AdaptationWarning"
+)
 @pytest.mark.parametrize("small", ["pooled by size", "pooled by class", "unknown"])
 def test_the_pooled_model_is_trained_on_the_rows_of_all_groups(small):
     groups, labels, new_z = z.copy(), y.copy(), NEW_Z

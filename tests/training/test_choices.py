@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from cape import CapeClassifier, persist
-from cape._training._learner import Recipe
 from cape.datasets import make_synthetic
+from cape.training._learner import Recipe
 
 AUTOMATIC = {
     "quantifier": "histogram",
@@ -207,7 +207,7 @@ class TestSharing:
             clf.fit(X, rows.target, sensitive_features=rows.sensitive_features)
 
     def test_a_shared_model_is_saved_streamed_and_read_in_parts(self, tmp_path):
-        from cape.stream import RollingCape
+        from cape.watch._stream import RollingCape
 
         clf = fit(HistGradientBoostingClassifier(max_iter=10), share_estimator=True)
         X, _, z = synthetic(200, prevalences=(0.2, 0.8), random_state=3)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cape._wording._examination import suspicion_text
+from cape.shown._examination import suspicion_text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cape._wording._numbers import (
+from cape.base._numbers import (
     counted,
     group_name,
     joined,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from cape._app_wording._page import (
+from cape.examination import LabelChecks
+from cape_app.words._page import (
     labels_head,
 )
-from cape.examination import LabelChecks
 
 # What labels say of the estimates
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cape import Adaptation, AdaptationWarning, Estimate
-from cape._wording import _results as wording
 from cape.rules import CRITERIA, RULES
+from cape.shown import _results as wording
 
 USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
 

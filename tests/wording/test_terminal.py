@@ -8,9 +8,9 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cape.cli
-from cape._app_wording._notes import note_text
-from cape._app_wording._terminal import (
+import cape_app.cli
+from cape_app.words._notes import note_text
+from cape_app.words._terminal import (
     OPTIONS,
     breach_text,
     groups_table,
@@ -182,7 +182,7 @@ def parameters(command):
 
 
 def test_every_option_of_the_commands_is_in_the_table():
-    for parameter in parameters(typer.main.get_command(cape.cli.app)):
+    for parameter in parameters(typer.main.get_command(cape_app.cli.app)):
         options = [name for name in parameter.opts if name.startswith("--")]
         if options and "completion" not in options[0]:
             assert OPTIONS[parameter.name] in options
@@ -257,7 +257,7 @@ def test_an_option_is_named_where_its_parameter_must_be_something(name):
 
 
 def test_every_name_in_the_help_is_filled_in():
-    for command in typer.main.get_command(cape.cli.app).commands.values():
+    for command in typer.main.get_command(cape_app.cli.app).commands.values():
         for parameter in command.params:
             names = re.findall(r"{(\w+)", getattr(parameter, "help", None) or "")
             known = {"sources", "rules", "quantifiers", "learners", "default", "paper"}

@@ -1,6 +1,6 @@
 """What a watch says."""
 
-from cape._wording._watch import answers, is_untested
+from cape.shown._watch import answers, is_untested
 
 
 def look(name, low=0.1, answer=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 from sklearn.utils import Bunch
 
-from cape._validation import check_choice
+from cape.base._validation import check_choice
 from cape.datasets._files import RemoteFile, get_file
 
 _REPOSITORY = "https://raw.githubusercontent.com/propublica/compas-analysis/master/"

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from cape._io import new_file
+from cape.base._io import new_file
 
 _VARIABLE = "CAPE_DATA"
 

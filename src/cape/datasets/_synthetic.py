@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
-from cape._validation import check_prevalence, check_random_state
+from cape.base._validation import check_prevalence, check_random_state
 
 # Mean and standard deviation of the features U and V, by label. The second parameter of
 # the paper's N(., .) must be a standard deviation: as a variance it would make the

@@ -17,12 +17,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cape._adaptation import GroupAdaptation
-from cape._groups import Group, GroupResult
-from cape._limits import FAR_OFF, USEFUL_WIDTH
-from cape._notebook import InNotebook
-from cape._wording import _action as words
+from cape.base._groups import Group, GroupResult
+from cape.base._limits import FAR_OFF, USEFUL_WIDTH
 from cape.examination._needed import LabelChecks
+from cape.rules._adaptation import GroupAdaptation
+from cape.shown import _action as words
+from cape.shown._notebook import InNotebook
 
 CODES = tuple(words.MARKS)
 """Actions, the gravest first."""

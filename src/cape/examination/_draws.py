@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from cape._adaptation import Adaptation, GroupAdaptation
-from cape._estimate import Estimate
-from cape._evidence import Evidence, GroupEvidence
-from cape._group_model import GroupModel, MemberRates
-from cape._groups import Group
-from cape._labelled._use import CheckedCalls, check_calls, label_estimate
+from cape.base._estimate import Estimate
+from cape.base._groups import Group
+from cape.evidence._evidence import Evidence, GroupEvidence
+from cape.labels._use import CheckedCalls, check_calls, label_estimate
 from cape.metrics._rates import Confusion
 from cape.rules import CRITERIA, GroupSituation
+from cape.rules._adaptation import Adaptation, GroupAdaptation
 from cape.rules._problem import compared_groups
+from cape.training._group_model import GroupModel, MemberRates
 
 # Nine levels describe the middle of the distribution coarsely and its tails, which
 # decide the ends of 95 % intervals, finely.

@@ -14,19 +14,13 @@ from typing import Any
 
 import pandas as pd
 
-from cape import _plot
-from cape._adaptation import Adaptation, warn_if_doubtful
-from cape._drift._find import find_drift, with_usual_values
-from cape._evidence import Evidence
-from cape._group_model import own_auc
-from cape._groups import Group, combined_columns, group_labels, group_table
-from cape._json_fields import strict_json
-from cape._limits import WIDEST
-from cape._notebook import InNotebook
-from cape._prediction import adapt, find_evidence, rule_of
-from cape._validation import check_drift, check_prevalence, pickable
-from cape._wording import _examination as words
+from cape.base._groups import Group, combined_columns, group_labels, group_table
+from cape.base._json_fields import strict_json
+from cape.base._limits import WIDEST
+from cape.base._validation import check_drift, check_prevalence, pickable
 from cape.classifier import CapeClassifier
+from cape.drift._find import find_drift, with_usual_values
+from cape.evidence._evidence import Evidence
 from cape.examination._action import Action, choose_action
 from cape.examination._draws import BatchDraws
 from cape.examination._expected import (
@@ -54,6 +48,12 @@ from cape.examination._shift import (
 )
 from cape.metrics import confusion_by_group
 from cape.metrics._rates import Confusion
+from cape.rules._adaptation import Adaptation, warn_if_doubtful
+from cape.rules._deciding import adapt, find_evidence, rule_of
+from cape.shown import _examination as words
+from cape.shown import _plot
+from cape.shown._notebook import InNotebook
+from cape.training._group_model import own_auc
 
 _RATES = ("fpr", "fnr", "accuracy")
 
@@ -655,7 +655,7 @@ def examine(
 
     See Also
     --------
-    cape.report.write_report : Write an examination as a page.
+    cape_app.pages.write_report : Write an examination as a page.
 
     Examples
     --------

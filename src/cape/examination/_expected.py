@@ -10,14 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cape import _plot
-from cape._adaptation import Adaptation, GroupAdaptation
-from cape._estimate import Estimate
-from cape._groups import Group, GroupResult, group_labels
-from cape._json_fields import strict_json
-from cape._notebook import InNotebook
-from cape._wording import _examination as words
-from cape._wording._audit import RATE_HEADINGS
+from cape.base._estimate import Estimate
+from cape.base._groups import Group, GroupResult, group_labels
+from cape.base._json_fields import strict_json
 from cape.examination._draws import (
     BatchDraws,
     GroupDraws,
@@ -28,8 +23,13 @@ from cape.examination._draws import (
 )
 from cape.metrics._rates import FEWEST_ROWS, Confusion, fold
 from cape.rules import CRITERIA
+from cape.rules._adaptation import Adaptation, GroupAdaptation
 from cape.rules._problem import compared_groups
 from cape.rules._rules import bounds_of
+from cape.shown import _examination as words
+from cape.shown import _plot
+from cape.shown._audit import RATE_HEADINGS
+from cape.shown._notebook import InNotebook
 
 _RATES = {
     "fpr": "fpr",

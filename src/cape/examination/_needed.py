@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from cape import _plot
-from cape._adaptation import Adaptation, GroupAdaptation, refuted_groups
-from cape._drift._posterior import mean_score
-from cape._estimate import Estimate
-from cape._evidence import Evidence
-from cape._group_model import GroupModel
-from cape._groups import Group, GroupResult, group_table, unique_names
-from cape._labelled._draw import (
+from cape.base._estimate import Estimate
+from cape.base._groups import Group, GroupResult, group_table, unique_names
+from cape.base._limits import ASKED_WIDTH, FEWEST_LABELS, USEFUL_WIDTH
+from cape.base._validation import check_choice, check_fitted_cape, check_prevalence
+from cape.classifier import CapeClassifier
+from cape.drift._posterior import mean_score
+from cape.evidence._evidence import Evidence
+from cape.labels._draw import (
     NOTHING_DRAWN,
     RowDraw,
     Strata,
@@ -31,16 +31,17 @@ from cape._labelled._draw import (
     share_out,
     stratify,
 )
-from cape._labelled._sample import score_cells
-from cape._labelled._use import LAST_DRAWS, use_labels
-from cape._limits import ASKED_WIDTH, FEWEST_LABELS, USEFUL_WIDTH
-from cape._notebook import InNotebook
-from cape._prediction import adapt, batch_of, estimate_groups, read_batch
-from cape._validation import check_choice, check_fitted_cape, check_prevalence
-from cape._wording import _examination as words
-from cape._wording._results import describe_labels, few_labels, said_by_labels
-from cape.classifier import CapeClassifier
+from cape.labels._sample import score_cells
+from cape.labels._use import LAST_DRAWS, use_labels
 from cape.quantify._base import Moments, moment_interval
+from cape.rules._adaptation import Adaptation, GroupAdaptation, refuted_groups
+from cape.rules._deciding import adapt, estimate_groups
+from cape.shown import _examination as words
+from cape.shown import _plot
+from cape.shown._notebook import InNotebook
+from cape.shown._results import describe_labels, few_labels, said_by_labels
+from cape.training._group_model import GroupModel
+from cape.training._reading import batch_of, read_batch
 
 _PREVALENCES = np.linspace(0.05, 0.95, 19)
 # More rows than any batch has.

@@ -11,22 +11,22 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from cape import _plot
-from cape._adaptation import Adaptation, GroupAdaptation
-from cape._drift._find import GroupDrift
-from cape._drift._mixture import fit_mixture, holm
-from cape._evidence import Evidence, GroupEvidence
-from cape._group_model import GroupModel
-from cape._groups import Group, GroupResult, flat, group_labels
-from cape._histogram import ScoreHistogram
-from cape._json_fields import strict_json
-from cape._labelled._sample import compare_with_labels
-from cape._labelled._use import label_estimate
-from cape._limits import LEVEL
-from cape._notebook import InNotebook
-from cape._wording import _examination as words
-from cape._wording._numbers import p_value_text
-from cape._wording._results import verdict_text
+from cape.base._groups import Group, GroupResult, flat, group_labels
+from cape.base._json_fields import strict_json
+from cape.base._limits import LEVEL
+from cape.base._numbers import p_value_text
+from cape.drift._find import GroupDrift
+from cape.drift._mixture import fit_mixture, holm
+from cape.evidence._evidence import Evidence, GroupEvidence
+from cape.evidence._histogram import ScoreHistogram
+from cape.labels._sample import compare_with_labels
+from cape.labels._use import label_estimate
+from cape.rules._adaptation import Adaptation, GroupAdaptation
+from cape.shown import _examination as words
+from cape.shown import _plot
+from cape.shown._notebook import InNotebook
+from cape.shown._results import verdict_text
+from cape.training._group_model import GroupModel
 
 _ALPHA = 0.05
 """Level, over all groups together, at which a prevalence has moved."""

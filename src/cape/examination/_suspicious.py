@@ -10,8 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
-from cape._notebook import InNotebook
-from cape._validation import (
+from cape.base._validation import (
     check_binary_labels,
     check_random_state,
     check_same_length,
@@ -19,7 +18,8 @@ from cape._validation import (
     take_columns,
     take_rows,
 )
-from cape._wording._examination import suspicion_text
+from cape.shown._examination import suspicion_text
+from cape.shown._notebook import InNotebook
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,18 +11,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from cape import _plot
-from cape._estimate import Estimate
-from cape._groups import Group, check_groups, group_labels, unique_names
-from cape._json_fields import strict_json
-from cape._notebook import InNotebook
-from cape._validation import check_prevalence, check_weights
-from cape._wording._audit import (
-    RATE_NAMES,
-    audit_title,
-    shares_title,
-    worst_lines,
-)
+from cape.base._estimate import Estimate
+from cape.base._groups import Group, check_groups, group_labels, unique_names
+from cape.base._json_fields import strict_json
+from cape.base._validation import check_prevalence, check_weights
 from cape.metrics._between import pe_of_prevalences
 from cape.metrics._rates import (
     FEWEST_ROWS,
@@ -33,6 +25,14 @@ from cape.metrics._rates import (
     estimate_of_draws,
     wilson_interval,
 )
+from cape.shown import _plot
+from cape.shown._audit import (
+    RATE_NAMES,
+    audit_title,
+    shares_title,
+    worst_lines,
+)
+from cape.shown._notebook import InNotebook
 
 # 30 groups are 870 ordered pairs; more would be a table that nobody reads.
 _MOST_GROUPS_COMPARED = 30

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from cape._groups import Group, group_labels, group_name
-from cape._wording._audit import pe_is_undefined, rate_is_undefined
+from cape.base._groups import Group, group_labels, group_name
 from cape.metrics._rates import Confusion, confusion_by_group, divide
+from cape.shown._audit import pe_is_undefined, rate_is_undefined
 
 
 def pe_of_prevalences(

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from cape._estimate import Estimate
-from cape._groups import Group, check_groups, everyone
-from cape._validation import (
+from cape.base._estimate import Estimate
+from cape.base._groups import Group, check_groups, everyone
+from cape.base._validation import (
     check_labels,
     check_same_length,
     check_weights,

@@ -8,8 +8,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 
-from cape._groups import split_columns
-from cape._validation import check_choice, check_labels, check_same_order
+from cape.base._groups import split_columns
+from cape.base._validation import check_choice, check_labels, check_same_order
 from cape.metrics import _between
 from cape.metrics._rates import confusion_by_group
 

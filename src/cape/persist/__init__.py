@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cape._packages import lazily
+from cape.base._packages import lazily
 
 if TYPE_CHECKING:
     from cape.persist._file import read_header

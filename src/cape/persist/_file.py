@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cape._packages import package_versions
+from cape.base._packages import package_versions
 
 if TYPE_CHECKING:
     from cape.classifier import CapeClassifier
@@ -53,7 +53,7 @@ groups has 800,000."""
 HEADER = "header.json"
 
 _FORMAT = "cape-model"
-_FORMAT_VERSION = 4
+_FORMAT_VERSION = 5
 _ENTRIES = {
     "saved": str,
     "versions": dict,
@@ -364,7 +364,7 @@ def make_header(clf: CapeClassifier, details: Mapping[str, Any] | None) -> bytes
         If JSON cannot hold ``details``.
     """
     # Imported here: to read a header takes no scikit-learn, which groups need.
-    from cape._groups import unique_names
+    from cape.base._groups import unique_names
 
     settings = {}
     for name, value in clf.get_params(deep=False).items():

@@ -38,14 +38,14 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer
 from sklearn.utils import check_array
 
-from cape._group_model import (
+from cape.evidence._histogram import ScoreHistogram
+from cape.training._group_model import (
     GroupModel,
     MemberRates,
     Pool,
     ThresholdPool,
     TrainedColumns,
 )
-from cape._histogram import ScoreHistogram
 
 _Arrays = tuple[np.ndarray, ...]
 

@@ -15,8 +15,12 @@ from typing import Any
 import numpy as np
 from sklearn._loss._loss import CyHalfBinomialLoss
 
-from cape._columns import TableCells
-from cape._group_model import (
+from cape.classifier import CapeClassifier
+from cape.evidence._columns import TableCells
+from cape.evidence._histogram import ScoreHistogram
+from cape.quantify import QUANTIFIERS
+from cape.rules import RULES, Constrained
+from cape.training._group_model import (
     DecidedPool,
     GroupModel,
     MemberRates,
@@ -25,12 +29,8 @@ from cape._group_model import (
     ThresholdPool,
     TrainedColumns,
 )
-from cape._histogram import ScoreHistogram
-from cape._learners._scores import Decisions, Scores
-from cape._learners._shared import GroupAwareLinear
-from cape.classifier import CapeClassifier
-from cape.quantify import QUANTIFIERS
-from cape.rules import RULES, Constrained
+from cape.training._scores import Decisions, Scores
+from cape.training._shared import GroupAwareLinear
 
 _MOST_NODES = 2_000_000
 _MOST_NUMBER = 2**61 - 2
@@ -142,7 +142,7 @@ TRUSTED: frozenset[str] = frozenset(
     | _names_below("sklearn", _SKLEARN)
     | _names_below("skrub", _SKRUB)
     # The table of a model of ``cape train``; as text, since it is of a layer above.
-    | {"cape.files._columns.Columns"}
+    | {"cape_app.files._columns.Columns"}
 )
 """Full names of the types that `load` accepts besides scikit-learn's estimators."""
 

@@ -1,6 +1,6 @@
 """Quantifiers: estimate the prevalence of a batch from its score histogram."""
 
-from cape._histogram import edges_for, round_scores
+from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify._base import Quantifier
 from cape.quantify._counting import ACC, CC, PCC, SPA
 from cape.quantify._likelihood import EMQ, HistogramPosterior, OneStepEMQ
@@ -20,6 +20,7 @@ __all__ = [
     "OneStepEMQ",
     "QuaPyQuantifier",
     "Quantifier",
+    "ScoreHistogram",
     "edges_for",
     "make_quantifier",
     "round_scores",

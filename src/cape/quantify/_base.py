@@ -16,10 +16,10 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
-from cape._histogram import ScoreHistogram
-from cape._packages import require_extra
-from cape._validation import check_is_fitted, check_prevalence
-from cape._wording._results import scores_are_alike
+from cape.base._packages import require_extra
+from cape.base._validation import check_is_fitted, check_prevalence
+from cape.evidence._histogram import ScoreHistogram
+from cape.shown._results import scores_are_alike
 
 # The posterior statistic has a pole where the prevalence is 0 or 1 and a score is sure.
 _NEAREST_TO_PURE = 1e-3
@@ -46,7 +46,7 @@ class Moments(NamedTuple):
 
     Examples
     --------
-    >>> from cape._histogram import HALF, ScoreHistogram, round_scores
+    >>> from cape.evidence._histogram import HALF, ScoreHistogram, round_scores
     >>> scores = round_scores([0.2, 0.3, 0.4, 0.9])
     >>> Moments.of(np.array([0, 1]), ScoreHistogram.of(scores, np.array([HALF])))
     Moments(mean=0.25, variance=0.1875, size=4)
@@ -300,7 +300,7 @@ class Quantifier(BaseEstimator):
 
     Examples
     --------
-    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
     >>> class MeanScore(Quantifier):
     ...     def _estimate(self, batch):
     ...         return batch.mean

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cape._histogram import HALF, ONE, ScoreHistogram
+from cape.evidence._histogram import HALF, ONE, ScoreHistogram
 from cape.quantify._base import Quantifier
 
 
@@ -96,7 +96,7 @@ class CC(_CountingQuantifier):
 
     Examples
     --------
-    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8, 0.9, 0.4]), round_scores([0.1, 0.2, 0.6])
     >>> edges = edges_for(high, low)
     >>> quantifier = CC().fit(
@@ -123,7 +123,7 @@ class PCC(_MeanQuantifier):
 
     Examples
     --------
-    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
     >>> edges = edges_for(high, low)
     >>> quantifier = PCC().fit(
@@ -147,7 +147,7 @@ class ACC(_CountingQuantifier, _Corrected):
 
     Examples
     --------
-    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8, 0.4]), round_scores([0.1, 0.6, 0.2])
     >>> edges = edges_for(high, low)
     >>> quantifier = ACC().fit(
@@ -172,7 +172,7 @@ class SPA(_Corrected):
 
     Examples
     --------
-    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
     >>> edges = edges_for(high, low)
     >>> quantifier = SPA().fit(

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from cape._histogram import ONE, ScoreHistogram
+from cape.evidence._histogram import ONE, ScoreHistogram
 from cape.quantify._base import (
     Likelihood,
     Moments,
@@ -122,7 +122,7 @@ class EMQ(Quantifier):
 
     Examples
     --------
-    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
     >>> edges = edges_for(high, low)
     >>> quantifier = EMQ().fit(
@@ -216,7 +216,7 @@ class HistogramPosterior(Quantifier):
 
     Examples
     --------
-    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
     >>> edges = edges_for(high, low)
     >>> quantifier = HistogramPosterior().fit(
@@ -478,7 +478,7 @@ class OneStepEMQ(EMQ):
 
     Examples
     --------
-    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8]), round_scores([0.2, 0.4])
     >>> edges = edges_for(high, low)
     >>> quantifier = OneStepEMQ().fit(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cape._histogram import ScoreHistogram, round_scores
-from cape._validation import check_choice
+from cape.base._validation import check_choice
+from cape.evidence._histogram import ScoreHistogram, round_scores
 from cape.quantify._base import Quantifier, mixture, posterior_statistic
 from cape.quantify._likelihood import ValuesAndDerivatives, decreasing_root
 
@@ -114,7 +114,7 @@ class HDy(_MatchingQuantifier):
 
     Examples
     --------
-    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.61, 0.81]), round_scores([0.11, 0.31])
     >>> edges = edges_for(high, low)
     >>> quantifier = HDy().fit(
@@ -144,7 +144,7 @@ class DyS(_MatchingQuantifier):
 
     Examples
     --------
-    >>> from cape._histogram import ScoreHistogram, edges_for, round_scores
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
     >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
     >>> edges = edges_for(high, low)
     >>> quantifier = DyS(n_bins=4).fit(

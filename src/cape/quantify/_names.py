@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from cape._histogram import ONE, ScoreHistogram
-from cape._validation import check_choice
+from cape.base._validation import check_choice
+from cape.evidence._histogram import ONE, ScoreHistogram
 from cape.quantify._base import Quantifier
 from cape.quantify._counting import ACC, CC, PCC, SPA
 from cape.quantify._likelihood import EMQ, HistogramPosterior, OneStepEMQ

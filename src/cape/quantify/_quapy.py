@@ -11,7 +11,7 @@ from quapy.method.aggregative import (
 )
 from sklearn.base import clone
 
-from cape._histogram import ScoreHistogram, edges_for, round_scores
+from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
 
 
 class InQuaPy(AggregativeSoftQuantifier, BinaryAggregativeQuantifier):

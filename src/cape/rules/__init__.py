@@ -1,5 +1,6 @@
 """Rules: which member of each group's pool decides, seeing all groups at once."""
 
+from cape.rules._adaptation import GroupAdaptation
 from cape.rules._criteria import CRITERIA, GroupSituation
 from cape.rules._rules import (
     RULES,
@@ -23,6 +24,7 @@ __all__ = [
     "DemographicParity",
     "EqualOpportunity",
     "EqualizedOdds",
+    "GroupAdaptation",
     "GroupSituation",
     "PredictiveEquality",
     "Prevalence",

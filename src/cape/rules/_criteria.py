@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from cape._estimate import Estimate
-from cape._group_model import MemberRates
+from cape.base._estimate import Estimate
 from cape.metrics._between import worst_pe
+from cape.training._group_model import MemberRates
 
 DIGITS = 12
 """Distances that agree to so many decimals are ties: they differ by rounding alone."""
@@ -52,7 +52,7 @@ class GroupSituation:
     Examples
     --------
     >>> from cape import Estimate
-    >>> from cape._group_model import MemberRates
+    >>> from cape.training._group_model import MemberRates
     >>> from cape.rules import GroupSituation
     >>> called, rows = np.array([90.0, 99.0]), np.array([100.0, 100.0])
     >>> situation = GroupSituation(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cape._groups import Group
+from cape.base._groups import Group
 from cape.rules._criteria import CRITERIA, DIGITS, Criterion, GroupSituation
 
 _PRECISION = 1e-4

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from cape._group_model import MemberRates
-from cape._groups import Group
-from cape._validation import check_choice, check_number
-from cape._wording._results import (
+from cape.base._groups import Group
+from cape.base._validation import check_choice, check_number
+from cape.metrics._rates import FEWEST_ROWS
+from cape.rules._criteria import CRITERIA, DIGITS, GroupSituation
+from cape.rules._problem import Problem, has_known_rates
+from cape.shown._results import (
     bound_is_missed,
     criterion_is_undefined,
     rates_are_unknown,
 )
-from cape.metrics._rates import FEWEST_ROWS
-from cape.rules._criteria import CRITERIA, DIGITS, GroupSituation
-from cape.rules._problem import Problem, has_known_rates
+from cape.training._group_model import MemberRates
 
 
 class Rule(ABC):

@@ -1,0 +1,665 @@
+"""What speaks against a prior shift in each group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite, log, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc
+
+from cape.base._estimate import Estimate, variance_between
+from cape.base._groups import Group
+from cape.base._limits import LEVEL, WIDEST
+from cape.drift._mixture import ColumnFit, MixtureFit, fit_columns, fit_mixture, holm
+from cape.evidence._columns import (
+    FIRST,
+    FOREIGN,
+    MISSING,
+    Column,
+    ColumnCells,
+    column_names,
+    take_column,
+)
+from cape.evidence._evidence import GroupEvidence
+from cape.quantify._base import mixture
+from cape.shown import _results as words
+from cape.training._group_model import GroupModel
+
+_FADES_IN = 0.05
+"""Adjusted p-value below which drift begins to count; at `LEVEL` it counts wholly. An
+estimate that jumped at one p-value would depend on single rows."""
+
+_NEAREST_TO_PURE = 0.02
+"""Columns are tested inside [0, 1]: at an end one of the classes has no noise."""
+
+
+_USUAL_IN_SOME_GROUPS = ("constant", "missing")
+"""Faults that need the group's own columns: all people above 65 may have the same kind
+of insurance, which all groups together have not."""
+
+_OWN_STEPS = 3
+"""Steps to the prevalence that a column speaks for."""
+
+
+_WORTH_NAMING = 0.02
+"""Share of the rows from which on missing, unseen and far values are spoken of."""
+
+_ROWS_OF_A_NUMBER = 10
+_ROWS_OF_A_NAME = 30
+"""Rows of a value never seen in training before it is named: single people are not."""
+
+
+@dataclass(frozen=True)
+class ColumnDrift:
+    """One column of one group, against training.
+
+    Parameters
+    ----------
+    cells : ColumnCells
+    batch, expected : ndarray of shape (n_cells,)
+        Shares of the cells in the batch, and those to expect at the prevalence that the
+        scores say.
+    rows : int
+        Rows of the batch.
+    fit : ColumnFit
+        Its test.
+    fault : str, default=""
+        What is plainly wrong with it; empty if nothing is. See `find_faults`.
+    unit_factor : float, default=0.0
+        The factor between units by which the median has moved; 0 if by none.
+    unseen : mapping from str to int, default={}
+        Values never seen in training, and their rows.
+    usual_value : float, default=nan
+        Of a number out of range, the value of most of the rows that are; NaN if there
+        is none, or if nobody has looked: counts do not tell it.
+    p_adjusted : float
+        The p-value after Holm's correction for all columns and groups.
+    """
+
+    cells: ColumnCells
+    batch: np.ndarray
+    expected: np.ndarray
+    rows: int
+    fit: ColumnFit
+    fault: str = ""
+    unit_factor: float = 0.0
+    unseen: Mapping[str, int] = field(default_factory=dict)
+    usual_value: float = float("nan")
+    p_adjusted: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.cells.name
+
+    @property
+    def moved(self) -> bool:
+        """Whether the column is at fault or differs significantly."""
+        return bool(self.fault) or self.p_adjusted < LEVEL
+
+    @property
+    def what_happened(self) -> str:
+        """What has happened to it, in words."""
+        code, numbers = self._find_cause()
+        form = "date" if self.cells.kind == "date" else "number"
+        return words.what_happened(code, form, numbers)
+
+    def _find_cause(self) -> tuple[str, dict[str, Any]]:
+        """Find what has happened to the column that a person can act on.
+
+        The words for the code and the numbers are in `cape.shown._results`.
+        """
+        cells = self.cells
+        batch = self.batch
+        other_units = self.fault == "units"
+        strange = self.fault in ("range", "unseen")
+        foreign = batch[FOREIGN]
+        if self.fault == "type" or (not other_units and foreign > _WORTH_NAMING):
+            return "type", {"share": foreign, "kind": cells.kind}
+        missing = self._both_shares(MISSING)
+        more_missing = abs(missing["share"] - missing["expected"])
+        least = max(_WORTH_NAMING, self.fit.effect / 2)
+        if not other_units and not strange and more_missing > least:
+            return "missing", missing
+        if not cells.is_number:
+            return self._find_level()
+        values = batch[FIRST:]
+        expected_values = self.expected[FIRST:]
+        if 0 in (values.sum(), expected_values.sum()):
+            return "missing", missing
+        if other_units:
+            return "units", {"factor": self.unit_factor, "median": cells.median}
+        # The nine largest values of training lie above its range as well.
+        above = self._both_shares(cells.above)
+        below = self._both_shares(cells.below)
+        more_above = above["share"] - above["expected"]
+        more_below = below["share"] - below["expected"]
+        present = {
+            "present": 1 - batch[MISSING],
+            "rows": self.rows,
+            "usual": self.usual_value,
+        }
+        least = 0.0 if strange else _WORTH_NAMING
+        if more_above > least and more_above > more_below:
+            return "above", {**above, "end": cells.highest, **present}
+        if more_below > least:
+            return "below", {**below, "end": cells.lowest, **present}
+        edges = cells.edges
+        if self.fault == "constant":
+            # Not an outer cell: that would be above or below the range of training.
+            cell = int(np.argmax(values))
+            shares = self._both_shares(FIRST + cell)
+            ends = {"low": edges[cell - 1], "high": edges[cell]}
+            return "constant", {**shares, **ends, **present}
+        # The edge at which batch and training differ most.
+        difference = np.cumsum(values - expected_values)[:-1]
+        place = int(np.argmax(np.abs(difference)))
+        shares = self._both_shares(slice(FIRST, FIRST + place + 1))
+        return "edge", {**shares, "end": edges[place]}
+
+    def _find_level(self) -> tuple[str, dict[str, Any]]:
+        """Find which levels are new, or which one has become more or less frequent."""
+        share = self.batch[self.cells.n_cells - 1]
+        if self.fault == "unseen" or share - self.cells.unseen_rate > _WORTH_NAMING:
+            names = []
+            for name, rows in sorted(self.unseen.items(), key=lambda item: -item[1]):
+                if rows >= _ROWS_OF_A_NAME:
+                    names.append(name)
+            return "unseen", {"share": share, "names": names}
+        levels = self.cells.levels
+        if len(levels) == 0:
+            return "moved", {"share": self.fit.effect}
+        difference = self.batch - self.expected
+        level = int(np.argmax(np.abs(difference[FIRST : FIRST + len(levels)])))
+        return "level", {**self._both_shares(FIRST + level), "level": levels[level]}
+
+    def _both_shares(self, cells: Any) -> dict[str, Any]:
+        """Return the share of some cells in the batch, which is exact, and expected."""
+        return {
+            "share": self.batch[cells].sum(),
+            "expected": self.expected[cells].sum(),
+        }
+
+
+@dataclass(frozen=True)
+class GroupDrift:
+    """What speaks against a prior shift in one group.
+
+    Parameters
+    ----------
+    score : MixtureFit or None
+        The test of the scores; None if it would not keep its level.
+    columns : tuple of ColumnDrift
+        Empty if columns were not counted.
+    spread : float
+        Standard deviation between the prevalences that columns and scores speak for,
+        beyond their noise.
+    score_p_adjusted : float
+        The p-value of the scores after Holm's correction for all columns and groups.
+    """
+
+    score: MixtureFit | None
+    columns: tuple[ColumnDrift, ...]
+    spread: float
+    score_p_adjusted: float = 1.0
+
+    @property
+    def tested(self) -> bool:
+        """Whether scores or any column could be tested."""
+        scores_tested = self.score is not None and self.score.df > 0
+        return scores_tested or any(column.fit.df > 0 for column in self.columns)
+
+    @property
+    def p_adjusted(self) -> float:
+        """The smallest adjusted p-value."""
+        of_columns = [column.p_adjusted for column in self.columns]
+        return min([self.score_p_adjusted, *of_columns])
+
+    @property
+    def faults(self) -> list[ColumnDrift]:
+        """Columns that are plainly not what they were."""
+        return [column for column in self.columns if column.fault]
+
+    @property
+    def moved_columns(self) -> list[ColumnDrift]:
+        """Columns that are at fault or differ significantly, the worst first."""
+        moved = [column for column in self.columns if column.moved]
+        return sorted(moved, key=lambda column: (not column.fault, -column.fit.effect))
+
+    @property
+    def largest_effect(self) -> float:
+        """The largest share of rows that any column would have to change."""
+        return max([0.0, *(column.fit.effect for column in self.columns)])
+
+    @property
+    def weight_of_evidence(self) -> float:
+        """How far drift counts: 0 if nothing speaks against a prior shift, up to 1."""
+        p = max(self.p_adjusted, 1e-300)
+        position = log(_FADES_IN / p) / log(_FADES_IN / LEVEL)
+        return min(max(position, 0.0), 1.0)
+
+    @property
+    def significant_spread(self) -> float:
+        """The spread, as far as there is evidence of drift."""
+        return self.spread * sqrt(self.weight_of_evidence)
+
+
+def find_drift(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    estimates: Mapping[Group, float],
+    *,
+    columns: bool = True,
+) -> dict[Group, GroupDrift]:
+    """Test the scores and columns of all groups against a prior shift.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : mapping from group to GroupEvidence
+    estimates : mapping from group to float
+        What the quantifiers say.
+    columns : bool, default=True
+        Whether to look at columns, where they were counted.
+
+    Returns
+    -------
+    dict from group to GroupDrift
+    """
+    scores = {}
+    for group, part in evidence.items():
+        model = models[group]
+        if model.test_is_sound:
+            scores[group] = fit_mixture(
+                model.positives, model.negatives, part.scores, part.agreements
+            )
+    counted = []
+    if columns:
+        counted = [
+            group
+            for group, part in evidence.items()
+            if part.columns is not None and models[group].columns is not None
+        ]
+    of_columns = _test_columns(models, evidence, estimates, counted) if counted else {}
+    p_values = [score.p_value for score in scores.values()]
+    for drifts in of_columns.values():
+        p_values += [drift.fit.p_value for drift in drifts]
+    adjusted = iter(holm(p_values))
+    p_scores = {group: next(adjusted) for group in scores}
+    found = {}
+    for group, part in evidence.items():
+        drifts = of_columns.get(group, [])
+        fits = [drift.fit for drift in drifts]
+        score = scores.get(group)
+        spread = spread_of(models[group], part, float(estimates[group]), score, fits)
+        drifts = [replace(drift, p_adjusted=next(adjusted)) for drift in drifts]
+        p_score = p_scores.get(group, 1.0)
+        found[group] = GroupDrift(score, tuple(drifts), spread, p_score)
+    return found
+
+
+def _test_columns(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    estimates: Mapping[Group, float],
+    groups: Sequence[Group],
+) -> dict[Group, list[ColumnDrift]]:
+    """Test every column of some groups at the prevalence that the scores found."""
+    trained: list[Any] = [models[group].columns for group in groups]
+    batches: list[Any] = [evidence[group].columns for group in groups]
+    # All groups of a model have the same cells.
+    table = trained[0].cells
+    positives = [columns.positives for columns in trained]
+    negatives = [columns.negatives for columns in trained]
+    counts = np.array([positives, negatives, [columns.counts for columns in batches]])
+    counts = table.by_column(counts)
+    totals = counts.sum(axis=-1)
+    shares = counts / totals[..., None]
+    rows = totals[-1]
+    rho = _inside([estimates[group] for group in groups])
+    prevalences = np.tile(rho[:, None], len(table.columns))
+    expected = mixture(prevalences[..., None], shares[0], shares[1])
+    faults, unit_factors = find_faults(table.columns, shares, rows, expected)
+    are_own = np.array([columns.are_own for columns in trained])
+    faults[~are_own[:, None] & np.isin(faults, _USUAL_IN_SOME_GROUPS)] = ""
+    are_tested = are_own[:, None] & (rows >= _FEWEST_ROWS)
+    strange = are_tested & find_strange_values(table.columns, counts, rho)
+    are_numbers = [column.is_number for column in table.columns]
+    of_values = np.where(are_numbers, "range", "unseen")
+    faults = np.where(strange & (faults == ""), of_values, faults)
+    fits = fit_columns(table.columns, counts, prevalences)
+    at_fault = (faults != "").any(axis=-1, keepdims=True)
+    if at_fault.any():
+        # Scores that read a column at fault find a wrong prevalence, at which sound
+        # columns would fail the test: each is tested at its own.
+        for _ in range(_OWN_STEPS):
+            speaks = at_fault & np.isfinite(fits["error"])
+            own = _inside(fits["prevalence"])
+            prevalences = np.where(speaks, own, prevalences)
+            fits = fit_columns(table.columns, counts, prevalences)
+        # It says nothing of how far columns disagree at the prevalence of the scores.
+        fits["prevalence"] = np.where(at_fault, np.nan, fits["prevalence"])
+        fits["error"] = np.where(at_fault, np.inf, fits["error"])
+    found = {}
+    for place, group in enumerate(groups):
+        numbers = zip(
+            *(values[place].tolist() for values in fits.values()), strict=True
+        )
+        drifts = []
+        for column, fit in enumerate(numbers):
+            cells = table.columns[column]
+            drift = ColumnDrift(
+                cells=cells,
+                batch=shares[2, place, column, : cells.n_cells],
+                expected=expected[place, column, : cells.n_cells],
+                rows=int(rows[place, column]),
+                fit=ColumnFit(*fit) if are_own[place] else ColumnFit(),
+                fault=str(faults[place, column]),
+                unit_factor=float(unit_factors[place, column]),
+                unseen=batches[place].unseen.get(column, {}),
+            )
+            drifts.append(drift)
+        found[group] = drifts
+    return found
+
+
+def with_usual_values(drifts: Mapping[Group, GroupDrift], X: Any) -> dict:
+    """Look into a table which values those are that are out of range.
+
+    Parameters
+    ----------
+    drifts : mapping from group to GroupDrift
+    X : table
+        The batch.
+
+    Returns
+    -------
+    dict from group to GroupDrift
+        With ``usual_value`` of numbers at fault that have one.
+    """
+    names = column_names(X)
+    usual: dict[str, float] = {}
+    found = {}
+    for group, drift in drifts.items():
+        columns = list(drift.columns)
+        for place, column in enumerate(columns):
+            cells = column.cells
+            if column.fault != "range" or cells.name not in names:
+                continue
+            if cells.name not in usual:
+                values = take_column(X, names.index(cells.name))
+                usual[cells.name] = _usual_value(cells, values)
+            columns[place] = replace(column, usual_value=usual[cells.name])
+        found[group] = replace(drift, columns=tuple(columns))
+    return found
+
+
+def _usual_value(cells: ColumnCells, values: Column) -> float:
+    if values.kind != cells.kind:
+        return float("nan")
+    numbers = values.numbers
+    is_outside = (numbers < cells.lowest) | (numbers > cells.highest)
+    outside, rows = np.unique(numbers[is_outside], return_counts=True)
+    # As with edges: what fewer than ten rows share is not told.
+    most = rows.max(initial=0)
+    if most < _ROWS_OF_A_NUMBER or most < _MOST * rows.sum():
+        return float("nan")
+    return float(outside[rows.argmax()])
+
+
+def _inside(prevalence: Any) -> np.ndarray:
+    return np.clip(prevalence, _NEAREST_TO_PURE, 1 - _NEAREST_TO_PURE)
+
+
+_FEWEST_ROWS = 20
+_MOST = 0.5
+"""Share of the rows from which on a column as a whole is at fault."""
+
+_NATURAL = 0.1
+"""Share of training rows up to which most rows of a batch having it is a fault."""
+
+
+def find_faults(
+    cells: Sequence[ColumnCells],
+    shares: np.ndarray,
+    rows: np.ndarray,
+    expected: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find what is plainly wrong with columns.
+
+    Parameters
+    ----------
+    cells : sequence of ColumnCells
+    shares : ndarray of shape (3, n_groups, n_columns, n_cells)
+        Of the cells, as counts in `fit_columns`.
+    rows : ndarray of shape (n_groups, n_columns)
+        Rows of the batch.
+    expected : ndarray of shape (n_groups, n_columns, n_cells)
+        Shares to expect at the prevalence that the scores say.
+
+    Returns
+    -------
+    faults : ndarray of shape (n_groups, n_columns)
+        "type", "missing", "units", "range", "unseen" or "constant"; empty if nothing is
+        wrong, or if there are fewer than 20 rows.
+    unit_factors : ndarray of shape (n_groups, n_columns)
+        The factor between units by which the median has moved; 0 if by none.
+    """
+    positives, negatives, batch = shares
+    usual = np.maximum(positives, negatives)
+    all_missing = (batch[..., MISSING] == 1) & (usual[..., MISSING] < _MOST)
+    factors = _unit_factors(cells, batch, expected)
+    is_outside = np.zeros(usual.shape[1:], dtype=bool)
+    unseen = np.zeros(rows.shape)
+    for place, column in enumerate(cells):
+        if column.is_number:
+            is_outside[place, column.below] = True
+            is_outside[place, column.above] = True
+        elif column.kind != "empty":
+            in_batch = batch[:, place, column.n_cells - 1]
+            unseen[:, place] = in_batch - column.unseen_rate
+    *trained, outside = (shares * is_outside).sum(axis=-1)
+    natural = np.maximum(*trained)
+    conditions = {
+        "type": batch[..., FOREIGN] > _MOST,
+        "missing": all_missing,
+        "units": factors > 0,
+        "range": (outside > _MOST) & (natural < _NATURAL),
+        "unseen": unseen > _MOST,
+        "constant": _are_constant(shares[..., FIRST:], rows),
+    }
+    faults = np.select(list(conditions.values()), list(conditions), "")
+    return np.where(rows < _FEWEST_ROWS, "", faults), factors
+
+
+def find_strange_values(
+    cells: Sequence[ColumnCells], counts: np.ndarray, rho: np.ndarray
+) -> np.ndarray:
+    """Tell which columns hold more strange values than a prior shift can explain.
+
+    Parameters
+    ----------
+    cells : sequence of ColumnCells
+    counts : ndarray of shape (3, n_groups, n_columns, n_cells)
+        As in `fit_columns`.
+    rho : ndarray of shape (n_groups,)
+        The prevalences that the scores say.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_groups, n_columns)
+        At `LEVEL` over all columns and groups, by Holm's method, and in more than two
+        rows of a hundred.
+
+    Notes
+    -----
+    Of strange values training has few rows, or none, and their share is as uncertain
+    as that. With k of N training rows of a class it has, to be careful, the gamma
+    distribution of k + 1 rows; that of the mixture at rho has nearly one as well, with
+    the same mean and variance, and the rows of the batch are then negative binomial.
+    """
+    is_strange = np.zeros(counts.shape[2:], dtype=bool)
+    for place, column in enumerate(cells):
+        is_strange[place, column.strange] = True
+    *trained, found = (counts * is_strange).sum(axis=-1).astype(float)
+    rows = counts.sum(axis=-1)
+    for place, column in enumerate(cells):
+        if column.kind == "empty" or column.is_number:
+            continue
+        # Training has seen none of these. Where rare levels are more frequent, so are
+        # levels that are seen for the first time.
+        rare = counts[:2, :, place, column.n_cells - 2]
+        overall = rare.sum() / rows[:2, :, place].sum()
+        for k, k_rare in zip(trained, rare, strict=True):
+            k[:, place] = column.unseen_rate * (k_rare / overall if overall else 0)
+    weights = np.stack([rho, 1 - rho])[..., None] / rows[:2]
+    mean = (weights * (np.array(trained) + 1)).sum(axis=0)
+    variance = (weights**2 * (np.array(trained) + 1)).sum(axis=0)
+    shape = mean**2 / variance
+    expected = mean * rows[2]
+    tail = betainc(np.maximum(found, 1), shape, expected / (shape + expected))
+    p_values = np.where(found > 0, tail, 1.0)
+    adjusted = np.reshape(holm(p_values.ravel().tolist()), p_values.shape)
+    excess = found / rows[2] - (weights * np.array(trained)).sum(axis=0)
+    return (adjusted < LEVEL) & (excess > _WORTH_NAMING)
+
+
+def _are_constant(shares: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Tell where all values lie in one cell that is no majority in training."""
+    *of_classes, batch = shares
+    if batch.shape[-1] == 0:
+        return np.zeros(rows.shape, dtype=bool)
+    present = batch.sum(axis=-1)
+    are_alike = (batch.max(axis=-1) == present) & (present * rows >= _FEWEST_ROWS)
+    cell = batch.argmax(axis=-1)[..., None]
+    # Among the values that are not missing: a column of one value and many gaps is as
+    # constant in training.
+    for trained in of_classes:
+        usual = np.take_along_axis(trained, cell, axis=-1)[..., 0]
+        present = trained.sum(axis=-1)
+        are_alike &= (usual < _MOST * present) | (present == 0)
+    return are_alike
+
+
+def _unit_factors(
+    cells: Sequence[ColumnCells], batch: np.ndarray, expected: np.ndarray
+) -> np.ndarray:
+    """Return the factors between units by which medians have moved; 0 if by none."""
+    factors = np.zeros(batch.shape[:-1])
+    windows = []
+    for place, column in enumerate(cells):
+        windows += [(place, *unit) for unit in column.units]
+    # Columns that have no unit have no such edges.
+    if not windows:
+        return factors
+    columns, of_windows, lows, highs = np.array(windows).T
+    places = columns.astype(int), lows.astype(int), highs.astype(int)
+    moved = _medians_within(batch, *places)
+    # A prevalence that puts the median there explains it without other units.
+    moved &= ~_medians_within(expected, *places)
+    groups, found = np.nonzero(moved)
+    factors[groups, places[0][found]] = of_windows[found]
+    return factors
+
+
+def _medians_within(
+    shares: np.ndarray, columns: np.ndarray, lows: np.ndarray, highs: np.ndarray
+) -> np.ndarray:
+    """Tell where the medians of some columns lie between two of their edges."""
+    below_edge = np.cumsum(shares[..., FIRST:], axis=-1)
+    half = below_edge[:, columns, -1] / 2
+    below_low = below_edge[:, columns, lows]
+    return (below_low < half) & (half <= below_edge[:, columns, highs])
+
+
+_SCORE_INFLATION = 4.0
+"""Where scores alone are known, variance of the spread in units of what the misfit of
+the scores suggests. Drift tends to lie in the direction that the scores look at, where
+it cannot be seen."""
+
+
+def spread_of(
+    model: GroupModel,
+    evidence: GroupEvidence,
+    estimate: float,
+    score: MixtureFit | None,
+    columns: Iterable[ColumnFit],
+) -> float:
+    """Measure how far columns and scores disagree on the prevalence."""
+    if not model.quantifier.informative_:
+        # Scores that do not tell the classes apart speak for no prevalence.
+        return 0.0
+    prevalences = []
+    errors = []
+    for fit in columns:
+        if isfinite(fit.error):
+            prevalences.append(fit.prevalence)
+            errors.append(fit.error)
+    variance, noise = _score_noise(model, evidence, estimate)
+    if prevalences:
+        if score is not None:
+            prevalences.append(estimate)
+            errors.append(sqrt(noise))
+        return sqrt(variance_between(np.array(prevalences), np.array(errors)))
+    if score is None or score.df == 0:
+        return 0.0
+    # The statistic has the mean df (1 + tau / noise of a row) if shares scatter by tau
+    # beyond sampling; the estimate then scatters by tau times the variance of one row.
+    tau = (score.statistic / score.df - 1) * noise / variance
+    return sqrt(max(_SCORE_INFLATION * tau * variance, 0.0))
+
+
+def _score_noise(
+    model: GroupModel, evidence: GroupEvidence, estimate: float
+) -> tuple[float, float]:
+    """Return the variance of the estimate from one row, and from all rows.
+
+    The second counts the noise of training, as `moment_interval` does.
+    """
+    rho = estimate
+    quantifier = model.quantifier
+    of_positives = quantifier.statistic_moments(model.positives, rho)
+    of_negatives = quantifier.statistic_moments(model.negatives, rho)
+    gap = max(abs(of_positives.mean - of_negatives.mean), 1e-6)
+    one_row = rho * of_positives.variance + (1 - rho) * of_negatives.variance
+    noise = one_row / evidence.scores.size
+    noise += rho**2 * of_positives.variance / of_positives.size
+    noise += (1 - rho) ** 2 * of_negatives.variance / of_negatives.size
+    # Perfect scores have no noise, and one cannot divide by it.
+    return max(one_row, 1e-12) / gap**2, max(noise, 1e-12) / gap**2
+
+
+_HALF_HELD = 0.5
+"""Part of the variance of the answer that the prior takes away, from which on the
+estimate counts as decided by what was known before."""
+
+
+def judge(drift: GroupDrift | None, estimate: Estimate, held_back: float) -> str:
+    """Grade what is known of a group, by the evidence and by its effect.
+
+    Parameters
+    ----------
+    drift : GroupDrift or None
+        None if nobody looked.
+    estimate : Estimate
+        Made without labels.
+    held_back : float
+
+    Returns
+    -------
+    str
+        A verdict of `GroupAdaptation`.
+    """
+    if drift is None:
+        return "not_tested"
+    if drift.faults or estimate.width > WIDEST:
+        return "cannot_tell"
+    is_held = held_back > _HALF_HELD
+    if drift.p_adjusted < LEVEL:
+        return "drifted" if is_held else "some_drift"
+    if is_held:
+        return "too_little_known"
+    return "consistent" if drift.tested else "not_tested"

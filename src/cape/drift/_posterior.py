@@ -1,0 +1,425 @@
+"""What is known of the share of positives in a batch, whatever else has moved.
+
+Under prior shift the answer of the scores is right; on real shifts drift is mixed in,
+and much of it no test finds. How far shares move, and how far scores drift unseen, was
+learned from the past (`cape.drift._past`). All of this is weighed at once. The result
+is a distribution on a grid, so nothing is drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+
+from cape.base._estimate import Estimate
+from cape.base._groups import Group
+from cape.drift._find import GroupDrift
+from cape.drift._past import DRIFTS, MOVES, Past
+from cape.evidence._evidence import GroupEvidence
+from cape.quantify._base import Likelihood, Moments
+from cape.training._group_model import GroupModel
+
+_SHIFTS = np.linspace(-2.5, 2.5, 21)
+"""Moves that all groups share, in their standard deviations."""
+
+_SHOWS = 2.0
+_LEAST_P_VALUE = 1e-3
+"""Drift that is large against the noise shows in the tests of columns and scores. With
+u = kappa^2 / (1 / n + 1 / N), the smallest adjusted p-value has the density a p^(a - 1)
+with a = 1 / (1 + 2 u). Smaller p-values say no more: columns may move by themselves."""
+
+_LIKE_EACH_OTHER = 0.1
+"""Correlation of what groups say about the scenario: 40 groups count as eight."""
+
+_POINTS = 129
+_FARTHEST = 4.0
+"""Log-odds around the share in training that the grid is dense in."""
+
+_NARROWEST = 1e-9
+"""Stretch of shares that need not be divided further."""
+
+_LEAST_SHARE = 1e-4
+_MOST_NOISE = 1.0
+"""The log-odds of a share are known at least so well, as a variance: batches of a few
+rows would make them infinite."""
+
+
+@dataclass(frozen=True)
+class GroupPosterior:
+    """The posterior of the share of one group, on a grid.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_points,)
+    prior : ndarray of shape (n_moves, n_points)
+        Density of the share before the scores, for each move. Moves that groups share
+        have a row for each of their sizes.
+    likelihood : ndarray of shape (n_drifts, n_points)
+        How likely the scores make each share, for each drift.
+    shows : ndarray of shape (n_drifts,)
+        How likely each drift makes what the tests found.
+    weights : ndarray of shape (n_points,)
+        Weights of the shares, with all scenarios as all groups tell them.
+    prevalence : float
+        Share in training.
+    held_back : float
+        Part of the variance of the scores' answer that the prior takes away.
+    borrowed : float
+        Part of the variance that other groups take away: their training rows, and the
+        scenarios that they tell.
+    at_fault : bool
+        Whether a column is plainly not what it was, so that scores say nothing.
+    rows : float
+        Rows of the batch.
+    """
+
+    shares: np.ndarray
+    prior: np.ndarray
+    likelihood: np.ndarray
+    shows: np.ndarray
+    weights: np.ndarray
+    prevalence: float
+    held_back: float
+    borrowed: float
+    at_fault: bool
+    rows: float
+
+    def near(self, tolerance: float) -> float:
+        """Return the probability that the estimate is off by at most a tolerance."""
+        if self.at_fault:
+            return 0.0
+        value = self.estimate(None).value
+        ends = np.array([value - tolerance, value + tolerance])
+        cumulated = np.cumsum(self.weights) - self.weights / 2
+        below, above = np.interp(ends, self.shares, cumulated, left=0.0, right=1.0)
+        return float(above - below)
+
+    def estimate(self, level: float | None) -> Estimate:
+        """Return the median and, unless the level is None, the central interval.
+
+        No other point is expected to be off by less.
+        """
+        if self.at_fault:
+            value = self.prevalence
+            return Estimate(value) if level is None else Estimate(value, 0.0, 1.0)
+        if level is None:
+            return Estimate(self._quantiles([0.5])[0])
+        low, value, high = self._quantiles([(1 - level) / 2, 0.5, (1 + level) / 2])
+        # Shares of few rows are few numbers: an end that lies within half a row of 0 or
+        # 1 does not rule out that no row, or every row, is positive.
+        half_a_row = 0.5 / self.rows
+        if low < half_a_row:
+            low = 0.0
+        if high > 1 - half_a_row:
+            high = 1.0
+        return Estimate(value, low, high)
+
+    def _quantiles(self, levels: list[float]) -> list[float]:
+        return _quantiles(self.shares, self.weights, np.array(levels)).tolist()
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The joint posterior of the shares of all groups of a batch.
+
+    Parameters
+    ----------
+    groups : mapping from group to GroupPosterior
+    scenarios : ndarray of shape (n_moves, n_drifts)
+        Weights of the scenarios, in the light of all groups.
+    """
+
+    groups: Mapping[Group, GroupPosterior]
+    scenarios: np.ndarray
+
+    def draw(
+        self, n_draws: int, random: np.random.Generator
+    ) -> dict[Group, np.ndarray]:
+        """Draw the shares of all groups together.
+
+        Given the scenario that they share, which is drawn first, groups are
+        independent.
+        """
+        of_draws = random.choice(self.scenarios.size, n_draws, p=self.scenarios.ravel())
+        n_drifts = self.scenarios.shape[1]
+        drawn = {}
+        for group, posterior in self.groups.items():
+            uniform = random.random(n_draws)
+            shares = np.empty(n_draws)
+            steps = _steps(posterior.shares)
+            for scenario in np.unique(of_draws):
+                picked = of_draws == scenario
+                move, drift = divmod(int(scenario), n_drifts)
+                weights = posterior.prior[move] * posterior.likelihood[drift] * steps
+                shares[picked] = _quantiles(
+                    posterior.shares, weights / weights.sum(), uniform[picked]
+                )
+            drawn[group] = shares
+        return drawn
+
+
+def find_posterior(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    answers: Mapping[Group, Estimate],
+    drifts: Mapping[Group, GroupDrift],
+    past: Past | None = None,
+) -> Posterior:
+    """Combine what the scores of all groups say with what was known before.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : mapping from group to GroupEvidence
+    answers : mapping from group to Estimate
+        What the quantifiers say.
+    drifts : mapping from group to GroupDrift
+        What speaks against a prior shift.
+    past : Past, default=None
+        What the user's own past tells of scenarios; None knows the public ones alone.
+
+    Returns
+    -------
+    Posterior
+
+    Notes
+    -----
+    A scenario is a move of the shares since training and a drift of the scores; all
+    groups share it. Given the scenario, ::
+
+        log-odds of the share ~ N(log-odds in training + d, sigma^2 + noise)
+
+    and the mean of the scores has the variance of 1 / (1 / n + kappa^2) rows. The
+    scenarios are weighed by how likely they make the mean scores of all groups, and by
+    how likely a drift as large shows no more in the tests than was found.
+    """
+    if past is None:
+        past = Past()
+    logs = np.log(_spread_out(past.weights))
+    groups = list(evidence)
+    if not groups:
+        return Posterior({}, _from_logarithms(logs))
+    at_fault = np.array([bool(drifts[group].faults) for group in groups])
+    informative = np.array([models[g].quantifier.informative_ for g in groups])
+    speaks = informative & ~at_fault
+    prevalences = np.array([models[group].prevalence for group in groups])
+    rows = np.array([evidence[group].scores.size for group in groups])
+    trained = np.array([max(models[group].size, 1) for group in groups])
+    inside = np.clip(prevalences, _LEAST_SHARE, 1 - _LEAST_SHARE)
+    noise = (1 / rows + 1 / trained) / (inside * (1 - inside))
+
+    of_scores = _likelihoods(models, evidence, answers, speaks)
+    shares = _grid(inside, of_scores)
+    steps = _steps(shares)
+    prior = _prior(shares, inside, np.minimum(noise, _MOST_NOISE))
+    # Rows that are not what they were say nothing of the share.
+    prior[at_fault] = 1
+    likelihood = _of_each_drift(of_scores, shares, speaks)
+    shows = np.array([_shows(models[g], evidence[g], drifts[g]) for g in groups])
+
+    told = _told(prior, likelihood, steps)
+    # In logarithms: the evidence of many groups multiplies to nothing.
+    evidences = np.log(told) + shows[:, None]
+    alike = 1 / (1 + _LIKE_EACH_OTHER * (len(groups) - 1))
+    by_all = _from_logarithms(logs + alike * evidences.sum(axis=0))
+    weights = _mixed(by_all / told, prior, likelihood, steps)
+
+    # As it would be by the own training rows of each group, which may lack a class:
+    # then even its share in training is known from other groups.
+    own_scores = _of_own_rows(of_scores, models, groups)
+    knows_itself = np.minimum(own_scores.positives.size, own_scores.negatives.size) > 0
+    own = _of_each_drift(own_scores, shares, speaks & knows_itself[:, 0, 0])
+    own_prior = np.where(knows_itself, prior, 1.0)
+    told = _told(own_prior, own, steps)
+    by_itself = _from_logarithms(logs + np.log(told) + shows[:, None])
+    alone = _mixed(by_itself / told, own_prior, own, steps)
+    variance = _variance(shares, weights)
+    borrowed = 1 - variance / _variance(shares, alone)
+    # What the scores alone would leave if nothing but shares had moved.
+    held_back = 1 - variance / _variance(shares, _normalised(likelihood[:, 0] * steps))
+    borrowed = np.where(at_fault, 0.0, np.clip(borrowed, 0.0, 1.0))
+    held_back = np.where(at_fault, 1.0, np.clip(held_back, 0.0, 1.0))
+    found = {}
+    for place, group in enumerate(groups):
+        found[group] = GroupPosterior(
+            shares=shares[place],
+            prior=prior[place],
+            likelihood=likelihood[place],
+            shows=shows[place],
+            weights=weights[place],
+            prevalence=float(prevalences[place]),
+            held_back=float(held_back[place]),
+            borrowed=float(borrowed[place]),
+            at_fault=bool(at_fault[place]),
+            rows=float(rows[place]),
+        )
+    return Posterior(found, by_all)
+
+
+def _spread_out(weights: np.ndarray) -> np.ndarray:
+    """Give moves that all groups share a row for each of their sizes."""
+    bell = _normalised(np.exp(-(_SHIFTS**2) / 2))
+    rows = []
+    for (_, shared), chances in zip(MOVES, weights, strict=False):
+        rows += list(np.outer(bell, chances)) if shared else [chances]
+    return np.array([*rows, weights[-1]])
+
+
+def _likelihoods(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    answers: Mapping[Group, Estimate],
+    speaks: np.ndarray,
+) -> Likelihood:
+    """Return the moments of the statistics of all groups, as arrays."""
+    moments = np.ones((3, 3, len(speaks), 1, 1))
+    for place, (group, part) in enumerate(evidence.items()):
+        if speaks[place]:
+            quantifier = models[group].quantifier
+            likelihood = quantifier.likelihood(part.scores, answers[group].value)
+            moments[:, :, place, 0, 0] = likelihood
+    return Likelihood(*[Moments(*values) for values in moments])
+
+
+def _of_own_rows(
+    of_scores: Likelihood, models: Mapping[Group, GroupModel], groups: list[Group]
+) -> Likelihood:
+    """Return the moments as they would be by each group's own training rows."""
+    positives, negatives, batch = of_scores
+    sizes = np.stack([positives.size, negatives.size])
+    for place, group in enumerate(groups):
+        own = models[group].own
+        if own is not None:
+            sizes[:, place, 0, 0] = own.positives, own.negatives
+    return Likelihood(
+        positives._replace(size=sizes[0]), negatives._replace(size=sizes[1]), batch
+    )
+
+
+def _grid(prevalences: np.ndarray, of_scores: Likelihood) -> np.ndarray:
+    """Return a grid of shares for each group, of shape (n_groups, n_points).
+
+    It is dense around the answer of the scores without drift, ever less so farther
+    away, and in log-odds around the share in training, where the prior may be narrow.
+    """
+    centre, error = of_scores.answer()
+    centre, error = centre[:, 0], np.maximum(error[:, 0], _NARROWEST)
+    farthest = np.arcsinh(1 / error)
+    around = centre + error * np.sinh(farthest * np.linspace(-1, 1, _POINTS))
+    log_odds = np.linspace(-_FARTHEST, _FARTHEST, _POINTS)
+    known = expit(logit(prevalences)[:, None] + log_odds)
+    ends = np.tile([0.0, 1.0], (len(prevalences), 1))
+    shares = np.concatenate([ends, np.clip(around, 0, 1), known], axis=1)
+    return np.sort(shares, axis=1)
+
+
+def _steps(shares: np.ndarray) -> np.ndarray:
+    """Return how much of the line each point stands for (the trapezoid rule)."""
+    gaps = np.diff(shares, axis=-1)
+    nothing = np.zeros((*shares.shape[:-1], 1))
+    before = np.concatenate([nothing, gaps], axis=-1)
+    return (before + np.concatenate([gaps, nothing], axis=-1)) / 2
+
+
+def _prior(
+    shares: np.ndarray, prevalences: np.ndarray, noise: np.ndarray
+) -> np.ndarray:
+    """Return the density of shares before the scores, with a row for each move."""
+    inside = np.clip(shares, _LEAST_SHARE**2, 1 - _LEAST_SHARE**2)
+    distance = logit(inside) - logit(prevalences)[:, None]
+    slope = np.sqrt(2 * np.pi) * inside * (1 - inside)
+    densities = []
+    for own, shared in MOVES:
+        width = np.sqrt(own**2 + noise)[:, None]
+        for shift in shared * _SHIFTS if shared else [0.0]:
+            bell = np.exp(-(((distance - shift) / width) ** 2) / 2)
+            densities.append(bell / (width * slope))
+    return np.stack([*densities, np.ones_like(shares)], axis=1)
+
+
+def _of_each_drift(
+    of_scores: Likelihood, shares: np.ndarray, speaks: np.ndarray
+) -> np.ndarray:
+    """Return how likely the scores make each share, for each drift."""
+    squares = np.array(DRIFTS)[:, None] ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = of_scores.log(shares[:, None], squares)
+    logs = np.where(speaks[:, None, None], logs, 0.0)
+    return np.exp(logs - logs.max(axis=(1, 2), keepdims=True))
+
+
+def _shows(model: GroupModel, evidence: GroupEvidence, drift: GroupDrift) -> np.ndarray:
+    """Return the log-density of the smallest p-value of the tests, for each drift."""
+    if drift.faults or not drift.tested:
+        return np.zeros(len(DRIFTS))
+    trained = model.positives.size + model.negatives.size
+    noise = 1 / evidence.scores.size + 1 / trained
+    shape = 1 / (1 + _SHOWS * np.array(DRIFTS) ** 2 / noise)
+    p_value = max(drift.p_adjusted, _LEAST_P_VALUE)
+    return np.log(shape) + (shape - 1) * np.log(p_value)
+
+
+def _told(prior: np.ndarray, likelihood: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Return how likely each scenario makes the scores of each group."""
+    told = prior @ (likelihood * steps[:, None]).swapaxes(1, 2)
+    return np.maximum(told, np.finfo(float).tiny)
+
+
+def _mixed(
+    scenarios: np.ndarray, prior: np.ndarray, likelihood: np.ndarray, steps: np.ndarray
+) -> np.ndarray:
+    """Return the weights of the shares, mixed over the scenarios."""
+    by_drift = scenarios.swapaxes(1, 2) @ prior
+    return _normalised((by_drift * likelihood).sum(axis=1) * steps)
+
+
+def _normalised(weights: np.ndarray) -> np.ndarray:
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def _from_logarithms(logs: np.ndarray) -> np.ndarray:
+    weights = np.exp(logs - logs.max(axis=(-2, -1), keepdims=True))
+    return weights / weights.sum(axis=(-2, -1), keepdims=True)
+
+
+def _variance(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    mean = (points * weights).sum(axis=-1, keepdims=True)
+    variance = ((points - mean) ** 2 * weights).sum(axis=-1)
+    return np.maximum(variance, np.finfo(float).tiny)
+
+
+def _quantiles(
+    points: np.ndarray, weights: np.ndarray, levels: np.ndarray
+) -> np.ndarray:
+    """Return quantiles; the weight of a point lies around it, half on each side."""
+    return np.interp(levels, np.cumsum(weights) - weights / 2, points)
+
+
+def mean_score(model: GroupModel, evidence: GroupEvidence) -> tuple[float, float]:
+    """Return the mean score of a batch, recalibrated, and its variance.
+
+    This is the share of positives that rows with these scores had in training: the
+    share of the batch in each cell of the score, times the share of positives of that
+    cell in training. It is the prevalence if P(y | x) has not moved, as the
+    quantifier's answer is if P(x | y) has not.
+
+    Parameters
+    ----------
+    model : GroupModel
+    evidence : GroupEvidence
+
+    Returns
+    -------
+    share : float
+    variance : float
+        That of the training shares, and that of the labels of the batch itself, which
+        vary around them.
+    """
+    cuts, shares, rows = model.calibration
+    batch = _normalised(evidence.scores.merged(cuts))
+    one_row = shares * (1 - shares)
+    noise = batch @ one_row / evidence.scores.size + batch**2 @ (one_row / rows)
+    return float(batch @ shares), float(noise)

@@ -1,0 +1,528 @@
+"""Evidence: what a batch tells of each group, in counts that add up."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cape.base._groups import (
+    Group,
+    group_name,
+    group_table,
+    group_to_json,
+    groups_from_json,
+    sorted_groups,
+    unique_names,
+)
+from cape.base._json_fields import Fields, read_format
+from cape.evidence._columns import ColumnCounts
+from cape.evidence._histogram import ONE, ScoreHistogram
+from cape.shown import _plot
+from cape.shown._notebook import InNotebook
+
+_FORMAT = 1
+"""Number of the JSON format; it changes when older text can no longer be read."""
+
+PLAIN = 0
+"""Inclusion probability of labelled rows that were drawn plainly. It is the share of
+rows that are labelled, which is known only when all evidence has been added up."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupEvidence:
+    """What a batch tells of one group.
+
+    Parameters
+    ----------
+    scores : ScoreHistogram
+        Scores for the quantifier.
+    tally : ndarray of int64, ScoreHistogram or None, default=None
+        What tells how many rows each member calls positive: the counts themselves, or
+        the histogram of the scores that a threshold decides by. None if ``scores`` is
+        that histogram.
+    agreements : ndarray of int64 or None, default=None
+        For rows with several scores, how often two of them fell into one cell of the
+        shift test. None if a row has one score.
+    columns : ColumnCounts or None, default=None
+        Counts of the columns. None if the model has none: that of a sparse matrix, or
+        one that ignores drift.
+    labelled : mapping from int to LabelledEvidence, default={}
+        Rows whose label is known, by their inclusion probability in units of 2^-32. The
+        key 0 means that they were drawn plainly. They are counted above as well.
+
+    Examples
+    --------
+    >>> evidence = clf.evidence(new.data, sensitive_features=new.sensitive_features)
+    >>> evidence.groups[0].scores.size
+    500
+    """
+
+    scores: ScoreHistogram
+    tally: Any = None
+    agreements: np.ndarray | None = None
+    columns: ColumnCounts | None = None
+    labelled: Mapping[int, LabelledEvidence] = field(default_factory=dict)
+
+    @property
+    def labelled_rows(self) -> int:
+        """Number of rows whose label is known."""
+        return sum(rows.size for rows in self.labelled.values())
+
+    def has_cells_of(self, other: GroupEvidence) -> bool:
+        """Tell whether this can be evidence of the model of another evidence.
+
+        Columns may be missing, since they are not counted where drift is ignored.
+
+        Parameters
+        ----------
+        other : GroupEvidence
+            Evidence that the model has made.
+
+        Returns
+        -------
+        bool
+        """
+        same_scores = self.scores.unit == other.scores.unit
+        same_scores = same_scores and np.array_equal(
+            self.scores.edges, other.scores.edges
+        )
+        columns_fit = self.columns is None
+        if self.columns is not None and other.columns is not None:
+            columns_fit = len(self.columns.counts) == len(other.columns.counts)
+        same_agreements = (self.agreements is None) == (other.agreements is None)
+        return (
+            same_scores
+            and columns_fit
+            and same_agreements
+            and _same_kind(self.tally, other.tally)
+        )
+
+    def __add__(self, other: GroupEvidence) -> GroupEvidence:
+        return self._combined(other, operator.add, _add_labelled)
+
+    def __sub__(self, other: GroupEvidence) -> GroupEvidence:
+        left = self._combined(other, operator.sub, _subtract_labelled)
+        if isinstance(left.tally, np.ndarray) and (left.tally < 0).any():
+            raise ValueError("cannot subtract rows that were never added.")
+        return left
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GroupEvidence):
+            return NotImplemented
+        return (
+            self.scores == other.scores
+            and np.array_equal(_numbers(self.tally), _numbers(other.tally))
+            and np.array_equal(_numbers(self.agreements), _numbers(other.agreements))
+            and self.columns == other.columns
+            and dict(self.labelled) == dict(other.labelled)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _combined(
+        self, other: GroupEvidence, operate: Callable, of_labelled: Callable
+    ) -> GroupEvidence:
+        """Add or take away every count; what one side has, the other must have."""
+        if (self.columns is None) != (other.columns is None):
+            raise ValueError(
+                "evidence with counts of columns cannot be added to, or taken from, "
+                "evidence without them (drift='ignore')."
+            )
+        counts: dict[str, Any] = {}
+        for name in ("scores", "tally", "agreements", "columns"):
+            own = getattr(self, name)
+            counts[name] = None if own is None else operate(own, getattr(other, name))
+        labelled = of_labelled(self.labelled, other.labelled)
+        return GroupEvidence(**counts, labelled=labelled)
+
+
+@dataclass(frozen=True)
+class LabelledEvidence:
+    """What rows tell whose label is known, one evidence a class.
+
+    Parameters
+    ----------
+    positives, negatives : GroupEvidence
+
+    Examples
+    --------
+    >>> evidence = clf.evidence(
+    ...     new.data, new.target, sensitive_features=new.sensitive_features
+    ... )
+    >>> evidence.groups[0].labelled[0].size
+    500
+    """
+
+    positives: GroupEvidence
+    negatives: GroupEvidence
+
+    @property
+    def size(self) -> int:
+        """Number of rows of both classes."""
+        return int(self.positives.scores.size + self.negatives.scores.size)
+
+    def __add__(self, other: LabelledEvidence) -> LabelledEvidence:
+        return LabelledEvidence(
+            self.positives + other.positives, self.negatives + other.negatives
+        )
+
+    def __sub__(self, other: LabelledEvidence) -> LabelledEvidence:
+        return LabelledEvidence(
+            self.positives - other.positives, self.negatives - other.negatives
+        )
+
+
+def _add_labelled(
+    one: Mapping[int, LabelledEvidence], other: Mapping[int, LabelledEvidence]
+) -> dict[int, LabelledEvidence]:
+    total = dict(one)
+    for probability, rows in other.items():
+        total[probability] = total[probability] + rows if probability in total else rows
+    if PLAIN in total and len(total) > 1:
+        raise ValueError(
+            "evidence with labels of rows that were drawn with an "
+            "inclusion_probability cannot be added to evidence with labels of rows "
+            "that were drawn plainly."
+        )
+    return {probability: total[probability] for probability in sorted(total)}
+
+
+def _subtract_labelled(
+    labelled: Mapping[int, LabelledEvidence], gone: Mapping[int, LabelledEvidence]
+) -> dict[int, LabelledEvidence]:
+    left = dict(labelled)
+    for probability, rows in gone.items():
+        if probability not in left:
+            raise ValueError("cannot subtract labels that were never added.")
+        left[probability] = left[probability] - rows
+        # No labelled rows are as if they had never been added.
+        if left[probability].size == 0:
+            del left[probability]
+    return left
+
+
+def _same_kind(tally: Any, other: Any) -> bool:
+    """Tell whether two tallies are of one pool."""
+    if isinstance(tally, ScoreHistogram) and isinstance(other, ScoreHistogram):
+        return np.array_equal(tally.edges, other.edges)
+    if isinstance(tally, np.ndarray) and isinstance(other, np.ndarray):
+        return tally.shape == other.shape
+    return tally is None and other is None
+
+
+def _numbers(tally: Any) -> Any:
+    """Return counts of any kind as something that numpy can compare."""
+    if isinstance(tally, ScoreHistogram):
+        return np.concatenate([tally.counts, tally.sums])
+    return tally
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence(InNotebook):
+    """Counts of a batch, per group: all that `CapeClassifier.adapt` needs.
+
+    The evidence of parts adds up to that of the whole, however the rows are split, and
+    parts can be subtracted. The evidence of no rows is the zero; ``sum`` works.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Hash of the model that made it; other models reject it.
+    groups : mapping from group to GroupEvidence
+        Groups without rows are left out.
+
+    Examples
+    --------
+    >>> first = clf.evidence(new.data[:100], sensitive_features=new.frame["z"][:100])
+    >>> second = clf.evidence(new.data[100:], sensitive_features=new.frame["z"][100:])
+    >>> first + second
+    Evidence(0: 500 rows, 1: 500 rows)
+    >>> Evidence.from_json(first.to_json()) == first
+    True
+    """
+
+    fingerprint: str
+    groups: Mapping[Group, GroupEvidence] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> dict[Group, int]:
+        """Number of rows of each group."""
+        return {group: int(part.scores.size) for group, part in self.groups.items()}
+
+    def table(self) -> pd.DataFrame:
+        """Return a DataFrame with one row for each group.
+
+        Returns
+        -------
+        DataFrame
+            Rows, those whose label is known (labelled), and the mean score.
+        """
+        rows = []
+        for part in self.groups.values():
+            rows.append([part.scores.size, part.labelled_rows, part.scores.mean])
+        return group_table(self.groups, rows, ["rows", "labelled", "mean_score"])
+
+    def plot(self) -> Any:
+        """Draw the scores of each group; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        parts = []
+        for group, name in unique_names(self.groups).items():
+            histogram = self.groups[group].scores
+            shares = histogram.shares_of_even_cells()
+            edges = np.linspace(0, 1, len(shares) + 1)
+            cells = {"from": edges[:-1], "to": edges[1:], "batch": shares}
+            parts.append(pd.DataFrame(cells).assign(group=name, rows=histogram.size))
+        return _plot.scores(pd.concat(parts), title="Scores of each group")
+
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        table = self.table().rename(columns={"mean_score": "mean score"})
+        names = list(unique_names(self.groups).values())
+        title = f"Evidence of {int(table['rows'].sum()):,} rows"
+        return title, table.set_axis(names).rename_axis("group"), ()
+
+    def without_labels(self) -> Evidence:
+        """Return the evidence of the same rows without their labels."""
+        groups = {}
+        for group, part in self.groups.items():
+            groups[group] = replace(part, labelled={})
+        return Evidence(self.fingerprint, groups)
+
+    def to_json(self) -> str:
+        """Return the evidence as JSON text: only counts, no rows.
+
+        For each text column, it lists up to 20 values that training did not have.
+        """
+        groups = []
+        for group, part in self.groups.items():
+            groups.append({"group": group_to_json(group), **_to_json(part)})
+        content = {
+            "format": _FORMAT,
+            "fingerprint": self.fingerprint,
+            "groups": groups,
+        }
+        return json.dumps(content, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Evidence:
+        """Read the text that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        Evidence
+
+        Raises
+        ------
+        ValueError
+            If the text is of another format, or if a field is not what it must be. The
+            message names the field.
+        """
+        content = read_format(text, "Evidence.to_json", _FORMAT)
+        groups = groups_from_json(content, _from_json)
+        return cls(content.text("fingerprint"), groups)
+
+    def __add__(self, other: Evidence) -> Evidence:
+        if isinstance(other, int) and other == 0:
+            # This is where sum() starts.
+            return self
+        self._check_same_model(other)
+        groups = dict(self.groups)
+        for group, part in other.groups.items():
+            if group in groups:
+                groups[group] = groups[group] + part
+            else:
+                groups[group] = part
+        # The same order however the parts came, so that JSON and tables are the same.
+        ordered = {group: groups[group] for group in sorted_groups(groups)}
+        return Evidence(self.fingerprint, ordered)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Evidence) -> Evidence:
+        self._check_same_model(other)
+        groups = dict(self.groups)
+        for group, part in other.groups.items():
+            if group not in groups:
+                raise ValueError(
+                    f"cannot subtract rows of group {group_name(group)!r}: "
+                    "there are none."
+                )
+            groups[group] = groups[group] - part
+            # A group without rows is absent, as if it had never been added.
+            if not groups[group].scores.counts.any():
+                del groups[group]
+        return Evidence(self.fingerprint, groups)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Evidence):
+            return NotImplemented
+        same_groups = dict(self.groups) == dict(other.groups)
+        return self.fingerprint == other.fingerprint and same_groups
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        groups = [f"{group_name(group)}: {n} rows" for group, n in self.rows.items()]
+        return f"Evidence({', '.join(groups) or 'no rows'})"
+
+    def _check_same_model(self, other: Any) -> None:
+        if not isinstance(other, Evidence):
+            raise TypeError(
+                f"evidence can be added to evidence only, got {type(other).__name__}."
+            )
+        if other.fingerprint != self.fingerprint:
+            raise ValueError(
+                "evidence must come from one model to add up, got fingerprints "
+                f"{self.fingerprint[:12]} and {other.fingerprint[:12]}."
+            )
+
+
+def _to_json(evidence: GroupEvidence) -> dict[str, Any]:
+    content = _counts_to_json(evidence)
+    if evidence.labelled:
+        content["labelled"] = []
+    for probability, rows in evidence.labelled.items():
+        content["labelled"].append(
+            {
+                "probability": probability,
+                "positives": _counts_to_json(rows.positives),
+                "negatives": _counts_to_json(rows.negatives),
+            }
+        )
+    return content
+
+
+def _counts_to_json(evidence: GroupEvidence) -> dict[str, Any]:
+    # What a tally is depends on the pool; the reader tells the kinds apart by shape.
+    tally = evidence.tally
+    if isinstance(tally, ScoreHistogram):
+        tally = _histogram_to_json(tally)
+    elif tally is not None:
+        tally = tally.tolist()
+    agreements = evidence.agreements
+    if agreements is not None:
+        agreements = agreements.tolist()
+    return {
+        "scores": _histogram_to_json(evidence.scores),
+        "tally": tally,
+        "agreements": agreements,
+        "columns": None if evidence.columns is None else evidence.columns.to_json(),
+    }
+
+
+def _from_json(entry: Fields) -> GroupEvidence:
+    evidence = _counts_from_json(entry)
+    labelled: dict[int, LabelledEvidence] = {}
+    if entry.optional("labelled") is None:
+        return evidence
+    for part in entry.entries("labelled"):
+        probability = part.whole("probability")
+        if probability > ONE or probability in labelled:
+            part.refuse("probability", f"another number up to {ONE}", probability)
+        labelled[probability] = LabelledEvidence(
+            _counts_from_json(part.fields("positives")),
+            _counts_from_json(part.fields("negatives")),
+        )
+    if PLAIN in labelled and len(labelled) > 1:
+        entry.refuse("labelled", "all drawn plainly, or none of them", [*labelled])
+    if not _are_rows_of(evidence, labelled):
+        entry.refuse("labelled", "rows of the batch, counted alike", [*labelled])
+    return replace(evidence, labelled=labelled)
+
+
+def _are_rows_of(
+    evidence: GroupEvidence, labelled: Mapping[int, LabelledEvidence]
+) -> bool:
+    """Tell whether labelled rows can be among the rows of the evidence."""
+    parts = []
+    for rows in labelled.values():
+        parts += [rows.positives, rows.negatives]
+    for part in parts:
+        same_agreements = (part.agreements is None) == (evidence.agreements is None)
+        if not same_agreements or not _same_kind(part.tally, evidence.tally):
+            return False
+        try:
+            evidence = evidence - part
+        except ValueError:
+            return False
+    return True
+
+
+def _counts_from_json(entry: Fields) -> GroupEvidence:
+    scores = _histogram_from_json(entry.fields("scores"))
+    rows = scores.size
+    if scores.counts.sum() % scores.unit:
+        entry.refuse("scores", f"{scores.unit} scores for every row", scores)
+    tally = entry.value("tally")
+    if isinstance(tally, Mapping):
+        tally = _histogram_from_json(entry.fields("tally"))
+        # Of decisions that were made, the positive ones are tallied.
+        if tally.size > rows:
+            entry.refuse("tally", f"a histogram of at most {rows} rows", tally)
+    elif tally is not None:
+        tally = entry.whole_numbers("tally")
+        if (tally > rows).any():
+            entry.refuse("tally", f"counts of at most {rows} rows", int(tally.max()))
+    agreements = entry.value("agreements")
+    if agreements is not None:
+        agreements = entry.whole_numbers("agreements", length=3)
+    columns = entry.value("columns")
+    if columns is not None:
+        columns = ColumnCounts.from_json(entry.fields("columns"))
+        if (columns.counts > rows).any():
+            entry.refuse("columns", f"counts of at most {rows} rows", columns)
+    return GroupEvidence(scores, tally, agreements, columns)
+
+
+def _histogram_to_json(histogram: ScoreHistogram) -> dict[str, Any]:
+    """Return a histogram as JSON can hold it: only the cells that are not empty."""
+    if histogram.rows is not None:
+        raise TypeError(
+            "evidence for a QuaPy quantifier holds the scores of rows and cannot "
+            "be saved as JSON."
+        )
+    cells = np.flatnonzero(histogram.counts)
+    return {
+        "unit": histogram.unit,
+        "edges": histogram.edges.tolist(),
+        "cells": cells.tolist(),
+        "counts": histogram.counts[cells].tolist(),
+        "sums": histogram.sums[cells].tolist(),
+    }
+
+
+def _histogram_from_json(entry: Fields) -> ScoreHistogram:
+    unit = entry.whole("unit", least=1)
+    edges = entry.whole_numbers("edges")
+    if (np.diff(edges) <= 0).any() or (edges > ONE).any():
+        entry.refuse("edges", f"ascending, up to {ONE}", edges.tolist())
+    cells = entry.whole_numbers("cells")
+    if (np.diff(cells) <= 0).any() or (cells > len(edges)).any():
+        entry.refuse("cells", f"ascending, up to {len(edges)}", cells.tolist())
+    counts_of_cells = entry.whole_numbers("counts", length=len(cells), least=1)
+    sums_of_cells = entry.whole_numbers("sums", length=len(cells))
+    # A sum of scores lies between what its cell allows.
+    highest = np.append(edges, ONE)[cells].astype(float) * counts_of_cells
+    lowest = np.append(-1, edges)[cells].astype(float) * counts_of_cells
+    is_possible = (sums_of_cells <= highest) & (sums_of_cells > lowest)
+    if not is_possible.all():
+        entry.refuse("sums", "sums of scores of these cells", sums_of_cells.tolist())
+    counts = np.zeros(len(edges) + 1, dtype=np.int64)
+    sums = np.zeros(len(edges) + 1, dtype=np.int64)
+    counts[cells] = counts_of_cells
+    sums[cells] = sums_of_cells
+    return ScoreHistogram(edges, counts, sums, unit)

@@ -1,0 +1,566 @@
+"""Score histograms, which add up: quantifiers, rules and tests need no more of a batch.
+
+Scores are rounded once, to integers, and counted in fixed cells. Counts and sums of
+integers do not depend on the order of the rows or on how the rows are cut into parts,
+so a table in memory, a file read in parts and a cluster give the same histogram.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+# Why 2^-32. The last bits of a score depend on the order in which a matrix product
+# adds its terms, so they must go: 2^-32 is a million times as coarse as this noise, and
+# finer than any difference between scores that means something. Sums stay exact: a
+# cell of an int64 histogram has room for 2^31 scores.
+ONE = 1 << 32
+"""The score 1 as an integer: scores are counted in units of 2^-32."""
+
+HALF = ONE >> 1
+"""The score 1/2 as an integer, above which an unadapted classifier predicts 1."""
+
+# HDy matches histograms of 10, 20, ..., 110 bins of equal width.
+_HDY_BINS = range(10, 111, 10)
+
+# 2^15 scores take a quarter of a megabyte, and are counted in the cache.
+_SCORES_AT_ONCE = 1 << 15
+
+
+def round_scores(scores: Any) -> np.ndarray:
+    """Round scores to whole multiples of 2^-32.
+
+    Every score is rounded once, and the integer is used everywhere: in sums, cells, cut
+    points and predictions. So results do not depend on the order of rows or on how they
+    are split into parts, although the last bits of a score may.
+
+    Parameters
+    ----------
+    scores : array-like of float
+        Scores in [0, 1], of any shape.
+
+    Returns
+    -------
+    ndarray of int64
+        Integers from 0 to ``ONE``, of the same shape.
+
+    Raises
+    ------
+    ValueError
+        If a score is not in [0, 1].
+
+    Examples
+    --------
+    >>> round_scores([0.0, 0.5, 1.0]).tolist()
+    [0, 2147483648, 4294967296]
+    >>> (round_scores([0.1, 0.2]) / ONE).round(6).tolist()
+    [0.1, 0.2]
+    """
+    scores = check_scores(scores)
+    return np.rint(scores * ONE).astype(np.int64)
+
+
+def check_scores(scores: Any) -> np.ndarray:
+    """Return scores as an array of float64, after checking that all are in [0, 1].
+
+    Parameters
+    ----------
+    scores : array-like of float
+        Scores of any shape.
+
+    Returns
+    -------
+    ndarray of float64
+
+    Raises
+    ------
+    ValueError
+        If a score is below 0, above 1 or NaN. The message names the first one.
+
+    Examples
+    --------
+    >>> check_scores([0.5, 1]).tolist()
+    [0.5, 1.0]
+    >>> check_scores([0.5, 1.5])
+    Traceback (most recent call last):
+        ...
+    ValueError: scores must be probabilities in [0, 1], got 1.5.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    # Comparisons with NaN are false, so NaN is refused as well.
+    valid = (scores >= 0) & (scores <= 1)
+    if not valid.all():
+        first = scores[~valid][0]
+        raise ValueError(f"scores must be probabilities in [0, 1], got {first}.")
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreHistogram:
+    """Number and sum of the scores in each cell of [0, 1].
+
+    Histograms with the same edges can be added and subtracted.
+
+    Parameters
+    ----------
+    edges : ndarray of int64 of shape (n_edges,)
+        The inner cut points in units of 2^-32, ascending. Cell i holds the scores s
+        with ``edges[i - 1] < s <= edges[i]``.
+    counts : ndarray of shape (n_edges + 1,)
+        Number of scores in each cell: int64, or float64 if training rows are weighted.
+    sums : ndarray of shape (n_edges + 1,)
+        Sum of the scores in each cell, in units of 2^-32, of the same type.
+    unit : int, default=1
+        Number of scores of each row. A batch that K models score has ``unit=K``.
+    rows : ndarray of int64 of shape (n_scores,), default=None
+        The sorted scores themselves, kept only for quantifiers of QuaPy, which need
+        them.
+
+    See Also
+    --------
+    edges_for : Choose the edges from training scores.
+    round_scores : Turn scores into the integers that are counted here.
+
+    Notes
+    -----
+    A member of a pool predicts 1 for the scores strictly above its cut. Cells are
+    closed on the right for this reason: the number of scores strictly above an edge is
+    the sum of the cells to its right, and predicted prevalences are exact.
+
+    Examples
+    --------
+    >>> edges = round_scores([0.25, 0.5, 0.75])
+    >>> a = ScoreHistogram.of(round_scores([0.1, 0.5, 0.6]), edges)
+    >>> b = ScoreHistogram.of(round_scores([0.9]), edges)
+    >>> (a + b).counts.tolist()
+    [1, 1, 1, 1]
+    >>> round((a + b).mean, 6)
+    0.525
+    """
+
+    edges: np.ndarray
+    counts: np.ndarray
+    sums: np.ndarray
+    unit: int = 1
+    rows: np.ndarray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        scores: np.ndarray,
+        edges: np.ndarray,
+        *,
+        weights: np.ndarray | None = None,
+        unit: int = 1,
+        keep_rows: bool = False,
+    ) -> ScoreHistogram:
+        """Count scores.
+
+        Parameters
+        ----------
+        scores : ndarray of int64
+            Scores from `round_scores`, of any shape.
+        edges : ndarray of int64 of shape (n_edges,)
+            The inner cut points, ascending; see `edges_for`.
+        weights : ndarray of shape (n_scores,), default=None
+            Weights of training rows.
+        unit : int, default=1
+            Number of scores of each row.
+        keep_rows : bool, default=False
+            Whether to keep the scores themselves.
+
+        Returns
+        -------
+        ScoreHistogram
+
+        Examples
+        --------
+        >>> scores = round_scores([0.2, 0.5, 0.6])
+        >>> ScoreHistogram.of(scores, np.array([HALF])).counts.tolist()
+        [2, 1]
+        """
+        scores = np.ravel(scores)
+        many = len(scores) > len(edges)
+        if many and weights is None:
+            counts, sums = _count_by_table(scores, edges)
+        else:
+            counts, sums = _count_by_lookup(scores, edges, weights)
+        rows = np.sort(scores) if keep_rows else None
+        return cls(edges, counts, sums, unit, rows)
+
+    @classmethod
+    def empty(
+        cls,
+        edges: np.ndarray,
+        *,
+        unit: int = 1,
+        keep_rows: bool = False,
+    ) -> ScoreHistogram:
+        """Return the histogram of no rows, the zero of the addition.
+
+        Parameters
+        ----------
+        edges : ndarray of int64 of shape (n_edges,)
+            The inner cut points, ascending.
+        unit : int, default=1
+            Number of scores of each row.
+        keep_rows : bool, default=False
+            Whether histograms that are added to this one keep their scores.
+
+        Returns
+        -------
+        ScoreHistogram
+
+        Examples
+        --------
+        >>> ScoreHistogram.empty(np.array([HALF]))
+        ScoreHistogram(0 rows in 2 cells)
+        """
+        no_scores = np.empty(0, dtype=np.int64)
+        return cls.of(no_scores, edges, unit=unit, keep_rows=keep_rows)
+
+    @cached_property
+    def size(self) -> float:
+        """Number of rows, or the sum of their weights."""
+        total = self.counts.sum() / self.unit
+        is_weighted = self.counts.dtype.kind == "f"
+        if is_weighted or not total.is_integer():
+            return float(total)
+        return int(total)
+
+    @property
+    def mean(self) -> float:
+        """Mean score. It is exact, since it comes from sums and not from cells."""
+        mean = self.sums.sum() / self.counts.sum()
+        return float(mean / ONE)
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Share of the scores in each cell, an array of shape (n_cells,)."""
+        return self.counts / self.counts.sum()
+
+    @cached_property
+    def centres(self) -> np.ndarray:
+        """Mean score of each cell, and the middle of each empty cell."""
+        bounds = np.concatenate([[0], self.edges, [ONE]])
+        centres = (bounds[:-1] + bounds[1:]) / (2 * ONE)
+        occupied = self.counts > 0
+        return np.divide(self.sums / ONE, self.counts, out=centres, where=occupied)
+
+    @cached_property
+    def answers(self) -> dict[Any, Any]:
+        """What quantifiers computed from these counts, which they are asked again."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: what was computed from them is computed again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def above(self) -> np.ndarray:
+        """Count the scores strictly above each cut.
+
+        Returns
+        -------
+        ndarray of shape (n_edges + 2,)
+            The scores above the cut -1 (all of them), above every edge, and above
+            ``ONE`` (none).
+
+        Examples
+        --------
+        >>> edges = round_scores([0.25, 0.5])
+        >>> ScoreHistogram.of(round_scores([0.1, 0.5, 0.9]), edges).above().tolist()
+        [3, 2, 1, 0]
+        """
+        from_the_right = np.cumsum(self.counts[::-1])
+        return np.append(from_the_right[::-1], 0)
+
+    def merged(self, edges: np.ndarray) -> np.ndarray:
+        """Count the scores in coarser cells.
+
+        Parameters
+        ----------
+        edges : ndarray of int64
+            Some of the edges of this histogram, ascending.
+
+        Returns
+        -------
+        ndarray of shape (len(edges) + 1,)
+
+        Examples
+        --------
+        >>> edges = round_scores([0.25, 0.5, 0.75])
+        >>> histogram = ScoreHistogram.of(round_scores([0.1, 0.3, 0.9]), edges)
+        >>> histogram.merged(edges[1:2]).tolist()
+        [2, 1]
+        """
+        first_cells = np.searchsorted(self.edges, edges) + 1
+        starts = np.append(0, first_cells)
+        return np.add.reduceat(self.counts, starts)
+
+    def shares_of_even_cells(self, n_cells: int = 20) -> np.ndarray:
+        """Return the share of scores in cells of equal width, for a picture.
+
+        Parameters
+        ----------
+        n_cells : int, default=20
+            Enough to see where a mixture misses, few enough for a small picture.
+
+        Returns
+        -------
+        ndarray of shape (n_cells,)
+        """
+        # Scores are integers, multiples of 2^-32.
+        ends = np.arange(1, n_cells) / n_cells
+        edges = np.rint(ends * ONE).astype(np.int64)
+        # With several scores a row, counts exceed the rows; shares do not.
+        counts = self.merged(edges)
+        return counts / counts.sum()
+
+    def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
+        self._check_fits(other)
+        rows = None
+        if self.rows is not None:
+            rows = np.concatenate([self.rows, other.rows])
+            rows.sort()
+        return replace(
+            self,
+            counts=self.counts + other.counts,
+            sums=self.sums + other.sums,
+            rows=rows,
+        )
+
+    def __sub__(self, other: ScoreHistogram) -> ScoreHistogram:
+        self._check_fits(other)
+        if self.rows is not None:
+            raise TypeError(
+                "cannot subtract histograms that keep the raw scores for a foreign "
+                "quantifier (keep_rows=True)."
+            )
+        counts = self.counts - other.counts
+        sums = self.sums - other.sums
+        smallest = min(counts.min(), sums.min())
+        if smallest < 0:
+            raise ValueError("cannot subtract rows that were never added.")
+        return replace(self, counts=counts, sums=sums)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ScoreHistogram):
+            return NotImplemented
+        return (
+            self.unit == other.unit
+            and np.array_equal(self.edges, other.edges)
+            and np.array_equal(self.counts, other.counts)
+            and np.array_equal(self.sums, other.sums)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"ScoreHistogram({self.size:g} rows in {len(self.counts)} cells)"
+
+    def _check_fits(self, other: ScoreHistogram) -> None:
+        """Raise unless the other histogram counts in the same cells and units."""
+        same_edges = np.array_equal(self.edges, other.edges)
+        if self.unit != other.unit or not same_edges:
+            raise ValueError(
+                "histograms must have the same edges and unit to be added or "
+                "subtracted."
+            )
+
+
+def edges_for(
+    positives: np.ndarray,
+    negatives: np.ndarray,
+    *,
+    positive_weights: np.ndarray | None = None,
+    negative_weights: np.ndarray | None = None,
+    cuts: int = 1000,
+) -> np.ndarray:
+    """Choose the edges of the histograms of a group from its training scores.
+
+    Half of the cuts are quantiles of the positives, and half are quantiles of the
+    negatives. The borders of the bins of `cape.quantify.HDy` and `cape.quantify.DyS`,
+    and 1/2, are added.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of int64
+        Rounded out-of-fold scores of the two classes; see `round_scores`.
+    positive_weights, negative_weights : ndarray, default=None
+        Weights of the training rows.
+    cuts : int, default=1000
+        Number of quantiles. Quantiles that coincide are used once.
+
+    Returns
+    -------
+    ndarray of int64
+        The edges, ascending, all of them between 0 and ``ONE``.
+
+    Examples
+    --------
+    >>> edges = edges_for(round_scores([0.61, 0.83]), round_scores([0.12, 0.34]))
+    >>> np.isin(round_scores([0.12, 0.34, 0.5, 0.61, 0.83]), edges).tolist()
+    [True, True, True, True, True]
+    """
+    # Quantiles of all scores together would follow the class that is frequent in
+    # training. In a batch whose prevalence has moved far the other class is frequent,
+    # and most of its scores would lie in a few cells.
+    candidates: list[Any] = [
+        _quantiles(positives, positive_weights, cuts // 2),
+        _quantiles(negatives, negative_weights, cuts // 2),
+        [HALF],
+    ]
+    for bins in _HDY_BINS:
+        borders = np.arange(1, bins) / bins
+        candidates.append(round_scores(borders))
+    edges = np.unique(np.concatenate(candidates))
+    inside = (edges > 0) & (edges < ONE)
+    return edges[inside]
+
+
+def _quantiles(
+    scores: np.ndarray,
+    weights: np.ndarray | None,
+    parts: int,
+) -> np.ndarray:
+    """Return the scores that cut a class into equal parts."""
+    levels = np.linspace(0, 1, parts + 1)
+    # Interpolated quantiles would lie between scores, and be no integers.
+    quantiles = np.quantile(
+        scores,
+        levels[1:-1],
+        weights=weights,
+        method="inverted_cdf",
+    )
+    return quantiles.astype(np.int64)
+
+
+def _count_by_lookup(
+    scores: np.ndarray,
+    edges: np.ndarray,
+    weights: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Look up the cell of each score; return numbers and sums of the scores."""
+    n_cells = len(edges) + 1
+    cell = np.searchsorted(edges, scores, side="left")
+    counts = np.bincount(cell, weights, n_cells)
+    if weights is None:
+        # bincount would add in floating point, which is inexact beyond 2^53.
+        sums = np.zeros(n_cells, dtype=np.int64)
+        np.add.at(sums, cell, scores)
+    else:
+        sums = np.bincount(cell, weights * scores, n_cells)
+    return counts, sums
+
+
+def _count_by_table(
+    scores: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Look up most cells in a table: the fast twin for many scores.
+
+    It takes a quarter of the time of `_count_by_lookup`. The table has the cell of each
+    bin of equal width, and scores in a bin with an edge are looked up one by one.
+    """
+    n_cells = len(edges) + 1
+    counts = np.zeros(n_cells, dtype=np.int64)
+    sums = np.zeros(n_cells, dtype=np.int64)
+    shift = max(34 - len(scores).bit_length(), 17)
+    starts = np.arange((ONE >> shift) + 2, dtype=np.int64) << shift
+    cell_of_bin = np.searchsorted(edges, starts[:-1])
+    has_edge = cell_of_bin < np.searchsorted(edges, starts[1:] - 1)
+    for start in range(0, len(scores), _SCORES_AT_ONCE):
+        block = scores[start : start + _SCORES_AT_ONCE]
+        bins = block >> shift
+        cell = cell_of_bin.take(bins)
+        doubtful = np.flatnonzero(has_edge.take(bins))
+        cell[doubtful] = np.searchsorted(edges, block.take(doubtful))
+        counts += np.bincount(cell, minlength=n_cells)
+        # The sum of a block is below 2^53, and exact in floating point.
+        sums += np.bincount(cell, block, n_cells).astype(np.int64)
+    return counts, sums
+
+
+# Three finenesses, nested so that agreements can be counted for all three at once. Few
+# cells see little, and many cells have few rows each: a batch gets as many as its rows
+# fill with eight in the mean, and chi-square is then a good approximation.
+CELLS = (4, 8, 16)
+
+
+def count_agreements(
+    scores: np.ndarray,
+    positives: ScoreHistogram,
+    negatives: ScoreHistogram,
+) -> np.ndarray:
+    """Count how often two scores of a row fall into one cell of the test.
+
+    With ``scores="folds"`` a row has the scores of K models. The less they agree, the
+    less noise the histogram of all scores has, and pooled counts do not tell how far
+    they agree. Evidence carries this number, which adds up over rows, for each fineness
+    of the test.
+
+    Parameters
+    ----------
+    scores : ndarray of int64 of shape (n_models, n_rows)
+        Rounded scores of each row by each model.
+    positives, negatives : ScoreHistogram
+        Out-of-fold scores of the two classes in training, which fix the cells.
+
+    Returns
+    -------
+    ndarray of int64 of shape (3,)
+        Ordered pairs of scores of the same row in the same cell, each score paired with
+        itself too, for 4, 8 and 16 cells. A row adds between n_models, if no two of its
+        scores agree, and n_models^2, if all agree.
+
+    Examples
+    --------
+    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
+    >>> low, high = round_scores([0.1, 0.2, 0.3]), round_scores([0.7, 0.8, 0.9])
+    >>> edges = edges_for(high, low)
+    >>> classes = ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
+    >>> count_agreements(round_scores([[0.1, 0.1], [0.1, 0.9]]), *classes).tolist()
+    [6, 6, 6]
+    """
+    nested = nested_cuts(positives, negatives)
+    finest = nested[-1]
+    finest_cells = np.searchsorted(finest, scores, side="left")
+    # Scores are looked up once, in the finest cells; a small table has the coarser
+    # ones, in single bytes, which are compared fast.
+    last_scores = np.append(finest, ONE)
+    agreements = []
+    for cuts in nested:
+        coarser = np.searchsorted(cuts, last_scores, side="left")
+        cells = coarser.astype(np.int8)[finest_cells]
+        pairs = 0
+        for one, other in combinations(cells, 2):
+            pairs += int(np.count_nonzero(one == other))
+        agreements.append(scores.size + 2 * pairs)
+    return np.array(agreements, dtype=np.int64)
+
+
+def nested_cuts(
+    positives: ScoreHistogram, negatives: ScoreHistogram
+) -> list[np.ndarray]:
+    """Return the edges between 4, 8 and 16 cells, each holding the edges before.
+
+    They are quantiles of the training scores, where both classes weigh the same:
+    otherwise a rare class would have all its scores in one cell.
+    """
+    shares = (positives.shares + negatives.shares) / 2
+    below_edge = np.cumsum(shares)[:-1]
+    most_cells = CELLS[-1]
+    levels = np.arange(1, most_cells) / most_cells
+    # A level that is met exactly must not move to the next edge by rounding.
+    places = np.searchsorted(below_edge, levels - 1e-9)
+    edges = positives.edges
+    nested = []
+    for cells in CELLS:
+        step = most_cells // cells
+        distinct = np.unique(places[step - 1 :: step])
+        distinct = distinct[distinct < len(edges)]
+        nested.append(edges[distinct])
+    return nested

@@ -1,0 +1,572 @@
+"""Labels of a few rows: whether they look drawn, and the prevalence they speak for.
+
+The mean prediction over all rows of the batch, corrected by the mean residual of the
+labelled rows, is right whatever has moved (Angelopoulos et al. 2023: prediction-powered
+inference). It is then moved towards the label-free estimate as far as the two agree.
+
+Symbols: N rows, m of them labelled, with weights w; y is 1 for positives; f is the
+prediction of a row's cell; means with a bar are weighted, over labelled rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+from scipy.special import betaincinv, chdtrc, expit, logit, ndtr, ndtri
+
+from cape.drift._mixture import holm
+from cape.evidence._evidence import PLAIN, GroupEvidence
+from cape.evidence._histogram import ONE, ScoreHistogram
+from cape.training._group_model import GroupModel
+
+_SMALLEST_PREVALENCE = 0.05
+"""Predictions are not made for prevalences below this, nor above its complement: one
+that is wrong by far would be nearly constant, and of no help."""
+
+_LARGEST_SHORTFALL = 4.0
+"""Standard deviations by which weights of independent draws may fall short of the rows
+of the batch."""
+
+
+@dataclass(frozen=True)
+class LabelledSample:
+    """The labelled rows of one group, and the batch that they were drawn from.
+
+    A labelled row stands for ``w`` rows of the batch: 1 / inclusion probability, or
+    N / m if m of N rows were drawn plainly. Rows of one weight are a stratum. The axes
+    of ``strata`` are stratum, class (negatives, positives) and cell; ``counts``,
+    ``weights`` and ``squares`` are sums over strata.
+
+    Parameters
+    ----------
+    batch : ndarray of shape (n_cells,)
+        Rows of the batch in each cell of their score, labelled or not.
+    strata : ndarray of shape (n_strata, 2, n_cells)
+        Labelled rows.
+    weight : ndarray of shape (n_strata,)
+        The weight w of a row of each stratum.
+    """
+
+    batch: np.ndarray
+    strata: np.ndarray
+    weight: np.ndarray
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Labelled rows."""
+        return self.strata.sum(axis=0)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Sum of w over the labelled rows."""
+        return np.tensordot(self.weight, self.strata, axes=1)
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """Sum of w^2 over the labelled rows."""
+        return np.tensordot(self.weight**2, self.strata, axes=1)
+
+    @property
+    def is_stratified(self) -> bool:
+        """Whether every stratum has as many labelled rows as were meant to be drawn.
+
+        The weights then add up to the rows of the batch. They do so by chance alone if
+        rows were drawn one by one, each with its probability.
+        """
+        rows = self.strata.sum(axis=(1, 2))
+        # Probabilities are rounded to multiples of 2^-32.
+        rounding = float(rows @ self.weight**2) / ONE + 1e-9 * self.n_rows
+        exact = abs(float(rows @ self.weight) - self.n_rows) <= rounding
+        return exact and bool(rows.min() >= 2)
+
+    @property
+    def n_rows(self) -> float:
+        """Rows of the batch, N."""
+        return float(self.batch.sum())
+
+    @property
+    def n_labelled(self) -> float:
+        """Labelled rows, m."""
+        return float(self.counts.sum())
+
+    @property
+    def unlabelled_share(self) -> float:
+        """Share of the rows without a label, 1 - m/N: the finite batch correction."""
+        return max(1 - self.n_labelled / self.n_rows, 0.0)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Prevalences if all rows without a label were negative, or positive."""
+        negatives, positives = self.counts.sum(axis=1)
+        return float(positives / self.n_rows), 1 - float(negatives / self.n_rows)
+
+    @cached_property
+    def excess(self) -> np.ndarray:
+        """Sum of w^2 - w over the labelled rows, of shape (2, n_cells).
+
+        This is what a row contributes to the variance of a total over a finite batch
+        (Horvitz and Thompson 1952, independent draws): 0 if every row was drawn.
+        """
+        return np.maximum(self.squares - self.weights, 0.0)
+
+    @property
+    def positive_share(self) -> float:
+        """Weighted share of positives among the labelled rows."""
+        return float(self.weights[1].sum() / self.weights.sum())
+
+    @property
+    def design_effect(self) -> float:
+        """Variance of a weighted mean, at most, relative to that of plain drawing."""
+        mean_weight = self.weights.sum() / self.n_labelled
+        return max(1.0, float(self.weight.max() / mean_weight))
+
+
+def labelled_sample(evidence: GroupEvidence) -> LabelledSample:
+    """Collect the labelled rows of a group.
+
+    Parameters
+    ----------
+    evidence : GroupEvidence
+        With labelled rows.
+
+    Returns
+    -------
+    LabelledSample
+    """
+    if evidence.labelled_rows == 0:
+        raise ValueError("evidence must have labelled rows, got none.")
+    strata = []
+    for rows in evidence.labelled.values():
+        strata.append([score_cells(rows.negatives), score_cells(rows.positives)])
+    return LabelledSample(
+        score_cells(evidence), np.array(strata), row_weights(evidence)
+    )
+
+
+def row_weights(evidence: GroupEvidence) -> np.ndarray:
+    """Return how many rows of the batch a labelled row stands for.
+
+    If every row is labelled, each stands for itself, however it was drawn. If labelled
+    rows stand for fewer rows than there are, and chance does not explain it, labels of
+    drawn rows are missing: the known ones stand for them as well.
+
+    Parameters
+    ----------
+    evidence : GroupEvidence
+        With labelled rows.
+
+    Returns
+    -------
+    ndarray of shape (n_strata,)
+        The weight w for each inclusion probability of ``evidence.labelled``.
+    """
+    n_rows = evidence.scores.size
+    rows = np.array([part.size for part in evidence.labelled.values()])
+    probabilities = np.array(list(evidence.labelled)) / ONE
+    if rows.sum() >= n_rows:
+        return np.ones(len(rows))
+    if PLAIN in evidence.labelled:
+        return n_rows / rows
+    weights = 1 / probabilities
+    stand_for = float(rows @ weights)
+    noise = sqrt(float(rows @ (weights**2 - weights)))
+    if n_rows - stand_for > _LARGEST_SHORTFALL * noise:
+        weights = weights * (n_rows / stand_for)
+    return weights
+
+
+def score_cells(evidence: GroupEvidence) -> np.ndarray:
+    """Count rows in the cells of one score a row, if there is one.
+
+    Where the mean of fold models decides, its histogram is used. A resampled pool has
+    none: each row then counts 1/K in the cells of its K fold scores. This keeps all
+    means, and makes variances of residuals greater, so that intervals are too wide
+    rather than too narrow.
+    """
+    histogram = evidence.scores
+    if isinstance(evidence.tally, ScoreHistogram) and histogram.unit > 1:
+        histogram = evidence.tally
+    return histogram.counts / histogram.unit
+
+
+def predictions(model: GroupModel, prevalence: float) -> np.ndarray:
+    """Predict the share of positives in each cell of the score, at a prevalence.
+
+    Parameters
+    ----------
+    model : GroupModel
+    prevalence : float
+        The label-free estimate.
+
+    Returns
+    -------
+    ndarray of shape (n_cells,)
+    """
+    clipped = np.clip(prevalence, _SMALLEST_PREVALENCE, 1 - _SMALLEST_PREVALENCE)
+    return expit(logit(clipped) + model.log_odds)
+
+
+_ROWS_PER_CELL = 5
+
+_MOST_PARTS = 6
+_SHUFFLES = 9_999
+
+
+def drawn_p_value(
+    model: GroupModel, evidence: GroupEvidence, sample: LabelledSample
+) -> float:
+    """Test whether scores and columns of labelled rows look drawn from the batch.
+
+    Parameters
+    ----------
+    model : GroupModel
+    evidence : GroupEvidence
+    sample : LabelledSample
+        The labelled rows of the evidence.
+
+    Returns
+    -------
+    float
+        The smallest p-value of scores and columns, adjusted by Holm's method; 1 if
+        every row is labelled.
+    """
+    if sample.excess.sum() == 0:
+        return 1.0
+    # The variance of a weighted mean is that of so many rows (Kish 1965), less the
+    # finite batch correction: m / (1 - m/N) if rows were drawn plainly.
+    effective_rows = sample.weights.sum() ** 2 / sample.excess.sum()
+    p_values = [_p_value(sample.batch, sample.weights.sum(axis=0), effective_rows)]
+    if model.columns is not None and evidence.columns is not None:
+        cells = model.columns.cells
+        labelled = np.zeros(len(evidence.columns.counts))
+        for weight, rows in zip(sample.weight, evidence.labelled.values(), strict=True):
+            for part in (rows.positives, rows.negatives):
+                labelled += weight * part.columns.counts  # type: ignore[union-attr]
+        for place in range(len(cells.columns)):
+            batch = cells.of_column(evidence.columns.counts, place)
+            drawn = cells.of_column(labelled, place)
+            p_values.append(_p_value(batch, drawn, effective_rows))
+    return min(holm(p_values))
+
+
+def returned_p_value(cells: np.ndarray, returned: np.ndarray) -> float:
+    """Test whether rows whose label came back look drawn from the rows that were drawn.
+
+    Drawn rows are cut into up to six parts of their score, and the numbers that came
+    back are compared with those of random rows.
+
+    Parameters
+    ----------
+    cells : ndarray of int of shape (n_drawn,)
+        Cells of the scores of the rows drawn.
+    returned : ndarray of bool of shape (n_drawn,)
+        Whether their labels came back.
+
+    Returns
+    -------
+    float
+        1 if all came back, or if there are too few rows to test.
+    """
+    n_returned = int(returned.sum())
+    n_parts = min(_MOST_PARTS, len(cells) // _ROWS_PER_CELL)
+    if n_parts < 2 or n_returned in (0, len(cells)):
+        return 1.0
+    order = np.argsort(cells, kind="stable")
+    parts = np.array_split(returned[order], n_parts)
+    sizes = np.array([len(part) for part in parts])
+    observed = np.array([part.sum() for part in parts])
+    # Few rows may be missing, so that chi-square would not hold: shuffle.
+    random = np.random.default_rng(0)
+    shuffled = random.multivariate_hypergeometric(sizes, n_returned, _SHUFFLES)
+    expected = sizes * n_returned / len(cells)
+    statistic = ((observed - expected) ** 2 / sizes).sum()
+    as_large = ((shuffled - expected) ** 2 / sizes).sum(axis=1) >= statistic - 1e-9
+    return float((1 + as_large.sum()) / (1 + _SHUFFLES))
+
+
+def _p_value(batch: np.ndarray, drawn: np.ndarray, effective_rows: float) -> float:
+    """Compare shares of cells by Pearson's chi-square."""
+    expected = batch / batch.sum()
+    observed = drawn / drawn.sum()
+    starts = merge_small(expected * effective_rows, _ROWS_PER_CELL)
+    if len(starts) < 2:
+        return 1.0
+    expected = np.add.reduceat(expected, starts)
+    observed = np.add.reduceat(observed, starts)
+    statistic = effective_rows * ((observed - expected) ** 2 / expected).sum()
+    return float(chdtrc(len(starts) - 1, statistic))
+
+
+def merge_small(rows: np.ndarray, fewest: float) -> np.ndarray:
+    """Merge neighbours until each has the fewest rows; return the first of each."""
+    starts = [0]
+    held = 0.0
+    left = float(rows.sum())
+    last = 0
+    # Empty cells, the most of a thousand, join the neighbour before them or after.
+    for place in np.flatnonzero(rows).tolist():
+        # What is left over joins its neighbour.
+        if min(held, left) >= fewest:
+            starts.append(last + 1)
+            held = 0.0
+        held += float(rows[place])
+        left -= float(rows[place])
+        last = place
+    return np.array(starts)
+
+
+_PRIOR_ROWS_OF_SLOPE = 8.0
+"""Rows in favour of lambda = 1, before residuals have been seen."""
+
+_GREATEST_SLOPE = 1.5
+
+_PRIOR_ROWS_OF_VARIANCE = 5.0
+"""Rows in favour of "predictions are no help", before residuals have been seen: few
+residuals may all be small by chance."""
+
+_BIASES = np.array([0.0, 0.0, 0.02, 0.05, 0.1, 0.2, 0.4])
+"""Standard deviations of the bias of a label-free estimate, equally likely."""
+
+_TOLERATED_LOSS = 1.01
+"""What a wrong label-free estimate may cost, relative to the error of labels alone."""
+
+_GREATEST_MOVE = 1.5
+
+_REFUTED = 0.05
+_CONFIRMED_WITHIN = 0.1
+_ONE_SIDED_95 = 1.645
+
+
+@dataclass(frozen=True)
+class PoweredEstimate:
+    """The prevalence according to labels and predictions.
+
+    Parameters
+    ----------
+    estimate : float
+        Prediction-powered estimate, theta.
+    variance : float
+        Its variance.
+    design_effect : float
+        Variance of the estimate, relative to that of the share of positives among as
+        many rows with replacement, D.
+    sample : LabelledSample
+        The labelled rows.
+    """
+
+    estimate: float
+    variance: float
+    design_effect: float
+    sample: LabelledSample
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the interval of the prevalence at a level; it holds for any shift."""
+        if self.variance == 0:
+            return self.estimate, self.estimate
+        effective_rows = self.sample.n_labelled / self.design_effect
+        low, high = proportion_interval(self.estimate, effective_rows, level)
+        lowest, highest = self.sample.limits
+        # Without a labelled positive, the batch may have none; negatives likewise.
+        if lowest == 0:
+            low = 0.0
+        if highest == 1:
+            high = 1.0
+        return max(float(low), lowest), min(float(high), highest)
+
+
+def estimate_with_labels(
+    sample: LabelledSample, prediction: np.ndarray
+) -> PoweredEstimate:
+    """Estimate the prevalence of a batch from labelled rows and predictions.
+
+    Parameters
+    ----------
+    sample : LabelledSample
+        Of at least two labelled rows.
+    prediction : ndarray of shape (n_cells,)
+        Predicted share of positives in each cell, f.
+
+    Returns
+    -------
+    PoweredEstimate
+    """
+    n_labelled = sample.n_labelled
+    y_bar = sample.positive_share
+    total_weight = sample.weights.sum()
+    if sample.excess.sum() == 0:
+        # Every row was drawn: the share is known.
+        return PoweredEstimate(y_bar, 0.0, 0.0, sample)
+    f_bar = float(sample.weights.sum(axis=0) @ prediction / total_weight)
+    f_batch = float(sample.batch @ prediction / sample.n_rows)
+    g = prediction - f_bar
+    # Rows are 0 for negatives and 1 for positives, as in sample.excess.
+    y_centred = np.array([[-y_bar], [1 - y_bar]])
+    slope = _tune_slope(sample, prediction - f_batch, g, y_centred)
+    # Labelled rows are part of the batch: their labels are facts.
+    estimate = float(np.clip(y_bar + slope * (f_batch - f_bar), *sample.limits))
+    raw_variance = _variance(sample, y_centred - slope * g) / total_weight**2
+    smoothed = (n_labelled * y_bar + 1) / (n_labelled + 2)
+    one_row = smoothed * (1 - smoothed)
+    prior = _PRIOR_ROWS_OF_VARIANCE * one_row / n_labelled
+    no_help = sample.design_effect * sample.unlabelled_share
+    design_effect = float(
+        (n_labelled * raw_variance + prior * no_help) / (y_bar * (1 - y_bar) + prior)
+    )
+    variance = one_row * design_effect / n_labelled
+    return PoweredEstimate(estimate, variance, design_effect, sample)
+
+
+def _variance(sample: LabelledSample, residuals: np.ndarray) -> float:
+    """Compute the variance of a weighted sum of residuals, of shape (2, n_cells).
+
+    Where rows were drawn by strata, what strata differ in is no noise: residuals are
+    then centred in each of them.
+    """
+    if not sample.is_stratified:
+        m = sample.n_labelled
+        return float((sample.excess * residuals**2).sum() * m / (m - 1))
+    rows = sample.strata.sum(axis=(1, 2))
+    sums = (sample.strata * residuals).sum(axis=(1, 2))
+    squares = (sample.strata * residuals**2).sum(axis=(1, 2))
+    spread = (squares - sums**2 / rows) * rows / (rows - 1)
+    return float((sample.weight**2 - sample.weight) @ spread)
+
+
+def _tune_slope(
+    sample: LabelledSample,
+    centred_prediction: np.ndarray,
+    g: np.ndarray,
+    y_centred: np.ndarray,
+) -> float:
+    """Choose how much of the predictions to believe, lambda.
+
+    It is the slope of the regression of y on f, which has the least variance, with a
+    few rows in favour of 1.
+    """
+    variance = float(sample.batch @ centred_prediction**2 / sample.n_rows)
+    mean_excess = sample.excess.sum() / sample.n_labelled
+    prior = _PRIOR_ROWS_OF_SLOPE * variance * mean_excess
+    covariance = float((sample.excess * y_centred * g).sum())
+    spread = float((sample.excess * g**2).sum())
+    if spread + prior == 0:
+        # All predictions are equal.
+        return 0.0
+    return float(np.clip((covariance + prior) / (spread + prior), 0, _GREATEST_SLOPE))
+
+
+def proportion_interval(estimate, rows, level: float):
+    """Return the mean of Wilson's and Jeffreys' interval of a proportion.
+
+    Wilson's holds a little too rarely for proportions near 1/2 of few rows, Jeffreys'
+    near 0 and 1; their mean holds for both.
+
+    Parameters
+    ----------
+    estimate : float or ndarray
+    rows : float or ndarray
+        Effective number of rows.
+    level : float
+
+    Returns
+    -------
+    low, high : float or ndarray
+    """
+    z = float(ndtri((1 + level) / 2))
+    centre = (estimate + z**2 / (2 * rows)) / (1 + z**2 / rows)
+    spread = estimate * (1 - estimate) / rows + z**2 / (4 * rows**2)
+    half_width = z * np.sqrt(spread) / (1 + z**2 / rows)
+    positives = estimate * rows + 0.5
+    negatives = (1 - estimate) * rows + 0.5
+    jeffreys_low = betaincinv(positives, negatives, (1 - level) / 2)
+    jeffreys_high = betaincinv(positives, negatives, (1 + level) / 2)
+    low = (np.maximum(centre - half_width, 0) + jeffreys_low) / 2
+    high = (np.minimum(centre + half_width, 1) + jeffreys_high) / 2
+    # Jeffreys' interval leaves 0 out where no row is positive, and 1 likewise.
+    return np.minimum(low, estimate), np.maximum(high, estimate)
+
+
+def combine(
+    labels: PoweredEstimate, label_free: float, standard_error: float, level: float
+) -> float:
+    """Move the estimate of labels towards the label-free one, as far as they agree.
+
+    The label-free estimate has a bias that nobody knows: several sizes are equally
+    likely before labels are seen, and the labels tell them apart. The move is bounded
+    by what predictions have saved already, so that a wrong label-free estimate can cost
+    hardly more than labels alone.
+
+    Parameters
+    ----------
+    labels : PoweredEstimate
+    label_free, standard_error : float
+        The label-free estimate.
+    level : float
+        The result stays inside the interval of this level.
+
+    Returns
+    -------
+    float
+    """
+    if labels.variance == 0:
+        return labels.estimate
+    difference = labels.estimate - label_free
+    move = -difference * shrinkage(difference, labels.variance, standard_error)
+    # D' = D / (1 - m/N) <= 1 is what is left of the variance thanks to predictions.
+    left = min(labels.design_effect / labels.sample.unlabelled_share, 1.0)
+    saved = max(0.0, _TOLERATED_LOSS / sqrt(left) - 1)
+    budget = min(_GREATEST_MOVE, sqrt(2 * saved)) * sqrt(labels.variance)
+    low, high = labels.interval(level)
+    return float(np.clip(labels.estimate + np.clip(move, -budget, budget), low, high))
+
+
+def shrinkage(difference, variance, standard_error):
+    """Return the share of a difference that the noise of labels explains.
+
+    With bias tau and T = V + s0^2 + tau^2, it is V/T, averaged over the sizes of the
+    bias with weights T^-1/2 exp(-difference^2 / 2T).
+    """
+    total = np.asarray(variance)[..., None] + np.asarray(standard_error)[..., None] ** 2
+    total = total + _BIASES**2
+    log_weight = -(np.asarray(difference)[..., None] ** 2) / (2 * total)
+    log_weight = log_weight - np.log(total) / 2
+    weight = np.exp(log_weight - log_weight.max(axis=-1, keepdims=True))
+    share = np.asarray(variance)[..., None] / total
+    return (weight * share).sum(axis=-1) / weight.sum(axis=-1)
+
+
+def compare_with_labels(
+    labels: PoweredEstimate, label_free: float, standard_error: float
+) -> tuple[str, float]:
+    """Test the label-free estimate against labels.
+
+    Parameters
+    ----------
+    labels : PoweredEstimate
+    label_free, standard_error : float
+        The label-free estimate.
+
+    Returns
+    -------
+    verdict : {"confirmed", "not_contradicted", "refuted"}
+        "refuted" at 5 %; else "confirmed" if they differ by at most 0.1, at 95 %
+        confidence; else "not_contradicted".
+    p_value : float
+        Probability of a difference as large if the label-free estimate were right.
+    """
+    m = labels.sample.n_labelled
+    difference = abs(labels.estimate - label_free)
+    # The variance if both were the same, as in the test of two proportions.
+    between = (m * (labels.estimate + label_free) + 2) / (2 * m + 4)
+    variance = between * (1 - between) * labels.design_effect / m
+    noise = sqrt(variance + standard_error**2)
+    p_value = 1.0
+    if difference > 0:
+        p_value = 2 * float(ndtr(-difference / noise)) if noise > 0 else 0.0
+    if p_value < _REFUTED:
+        return "refuted", p_value
+    if difference + _ONE_SIDED_95 * sqrt(labels.variance) <= _CONFIRMED_WITHIN:
+        return "confirmed", p_value
+    return "not_contradicted", p_value

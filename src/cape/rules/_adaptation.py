@@ -1,0 +1,423 @@
+"""Adaptations: what was found in a batch and chosen for it."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from cape.base._estimate import Estimate
+from cape.base._groups import Group, GroupResult, group_to_json, groups_from_json
+from cape.base._json_fields import Fields, read_format, strict_json
+from cape.base._numbers import level_text
+from cape.drift._find import GroupDrift
+from cape.drift._mixture import holm
+from cape.drift._posterior import Posterior
+from cape.labels._use import LabelFindings
+from cape.rules._criteria import GroupSituation
+from cape.rules._rules import Prevalence, describe_rule
+from cape.shown import _plot
+from cape.shown import _results as words
+from cape.shown._notebook import InNotebook
+from cape.shown._results import column_line
+
+_FORMAT = 2
+"""Number of the JSON format; it changes when older text can no longer be read."""
+
+_VERDICTS = (
+    "consistent",
+    "some_drift",
+    "drifted",
+    "too_little_known",
+    "cannot_tell",
+    "not_tested",
+)
+_LABEL_VERDICTS = ("confirmed", "not_contradicted", "refuted")
+
+_REFUTED = 0.05
+"""Level, over all groups together, at which labels refute estimates."""
+
+_MOST_SENTENCES = 10
+"""Sentences on labels that a notebook shows, one a group."""
+
+
+class AdaptationWarning(UserWarning):
+    """An adaptation may mislead: more than the prevalence changed, or rows are too few.
+
+    With labels: they refute the label-free estimate, or cannot be used.
+
+    Silence it if you read the examination anyway.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from cape import AdaptationWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", AdaptationWarning)
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class GroupAdaptation:
+    """What CAPE estimated and chose for one group.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the group in the batch.
+    training_prevalence : float
+        Share of positives in training; NaN for fewer than ten training rows, whose
+        labels it would reveal.
+    estimate : Estimate
+        Prevalence of the batch.
+    without_labels : Estimate
+        The same without labels; equal to the estimate if no label was used.
+    quantifier_estimate : Estimate
+        The quantifier's answer; right if only the prevalence changed.
+    mean_score : float
+        The share of positives that rows with these scores had in training; right if
+        P(y | x) has not changed.
+    drift : float
+        Any other change: the standard deviation between the prevalences that single
+        columns and the scores suggest, beyond noise. NaN if it was not tested.
+    held_back : float
+        How far the estimate rests on what was known before: the part of the variance of
+        the quantifier's answer that this removes. 0 is not at all, 1 is completely.
+    borrowed : float
+        How much of the estimate comes from other groups: the part of the variance that
+        their training rows and their shift remove.
+    verdict : {"consistent", "some_drift", "drifted", "too_little_known", \
+"cannot_tell", "not_tested"}
+        Whether scores and columns contradict a prior shift, and whether they say enough
+        to decide by.
+    labels : LabelFindings
+        What labels of some rows say: the number of ``rows`` with a label, their
+        ``estimate``, their ``verdict`` on the label-free estimate, and its ``p_value``.
+    classifier : int
+        Index of the picked classifier in the pool of the group.
+    made_for : float
+        Prevalence for which that classifier was made, theta in the paper; NaN if it
+        stands for decisions as they were made (`cape.Scores`).
+    predicted_prevalence : float
+        Share of the group's rows that it predicts positive.
+    pd_bound : float
+        Upper bound on the prevalence difference, at the level of the interval. It holds
+        if the interval does.
+
+    Examples
+    --------
+    >>> adaptation = clf.adapt(new.data, sensitive_features=new.sensitive_features)
+    >>> adaptation.groups[0].rows
+    500
+    """
+
+    rows: int
+    training_prevalence: float
+    estimate: Estimate
+    without_labels: Estimate
+    quantifier_estimate: Estimate
+    mean_score: float
+    drift: float
+    held_back: float
+    borrowed: float
+    verdict: str
+    labels: LabelFindings
+    classifier: int
+    made_for: float
+    predicted_prevalence: float
+    pd_bound: float
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GroupAdaptation):
+            return NotImplemented
+        # NaN, which is unknown, is equal to itself.
+        return strict_json(self.to_json()) == strict_json(other.to_json())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def fully_labelled(self) -> bool:
+        """Whether all rows have a label."""
+        return self.labels.rows == self.rows
+
+    @property
+    def move_cannot_be_told(self) -> bool:
+        """Whether too little is known to say if the prevalence moved."""
+        is_open = self.verdict in ("cannot_tell", "too_little_known")
+        return is_open and self.labels.verdict is None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a dict that `Adaptation.to_json` writes."""
+        return {**vars(self), "labels": dict(vars(self.labels))}
+
+    def flat(self) -> dict[str, Any]:
+        """Return a row of `Adaptation.table`: an estimate takes three columns."""
+        row: dict[str, Any] = {}
+        for name, value in self.to_json().items():
+            if name == "labels":
+                row |= {"labelled": value.pop("rows")}
+                row |= {f"label_{key}": number for key, number in value.items()}
+            elif isinstance(value, Estimate):
+                prefix = "" if name == "estimate" else f"{name}_"
+                row |= {name: value.value}
+                row |= {f"{prefix}low": value.low, f"{prefix}high": value.high}
+            else:
+                row[name] = value
+        return row
+
+
+def refuted_groups(groups: Mapping[Group, GroupAdaptation]) -> list[Group]:
+    """Return the groups whose estimate labels refute, at 5 % over all of them together.
+
+    A verdict is about one group: of twenty good estimates, one is refuted by chance. An
+    alarm needs Holm's method.
+    """
+    p_values = {}
+    for group, adapted in groups.items():
+        if adapted.labels.verdict is not None:
+            p_values[group] = adapted.labels.p_value
+    adjusted = zip(p_values, holm(list(p_values.values())), strict=True)
+    return [group for group, p_value in adjusted if p_value < _REFUTED]
+
+
+@dataclass(frozen=True, repr=False)
+class Adaptation(InNotebook, GroupResult):
+    """What CAPE estimated and chose for a batch, group by group.
+
+    Given an adaptation, each row is predicted on its own. It is small, can be saved as
+    JSON, and is all that a process needs to predict rows.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Hash of the model that made it; other models reject it.
+    groups : mapping from group to GroupAdaptation
+    level : float, default=0.95
+        Confidence level of the intervals and of the bound on PD; NaN if intervals were
+        not requested.
+    drift : {"cautious", "ignore"}, default="cautious"
+        Whether other changes hold the estimates back.
+    rule : mapping, default={"name": "prevalence"}
+        Name and parameters of the rule that picked the members.
+    notes : tuple of str, default=()
+        Notes of the rule on its choice, such as a bound that it misses.
+    drifts : mapping from group to GroupDrift, default={}
+        What the tests of scores and columns found. Empty if they were not run. Neither
+        JSON nor a pickle keeps it.
+    situations : mapping from group to GroupSituation, default={}
+        What the rule was given. Neither JSON nor a pickle keeps it.
+    posterior : Posterior or None, default=None
+        What is known about the prevalences of all groups; None if drift is
+        ignored. Neither JSON nor a pickle keeps it.
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine; used in their names. JSON does
+        not keep it.
+
+    Examples
+    --------
+    >>> adaptation = clf.adapt(new.data, sensitive_features=new.sensitive_features)
+    >>> adaptation.table()["rows"].to_dict()
+    {0: 500, 1: 500}
+    >>> Adaptation.from_json(adaptation.to_json()) == adaptation
+    True
+    """
+
+    fingerprint: str
+    groups: Mapping[Group, GroupAdaptation]
+    level: float = 0.95
+    drift: str = "cautious"
+    rule: Mapping[str, Any] = field(default_factory=lambda: describe_rule(Prevalence()))
+    notes: tuple[str, ...] = ()
+    drifts: Mapping[Group, GroupDrift] = field(default_factory=dict, compare=False)
+    situations: Mapping[Group, GroupSituation] = field(
+        default_factory=dict, compare=False
+    )
+    posterior: Posterior | None = field(default=None, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Workers need what was picked, and not the road to it.
+        return {**self.__dict__, "drifts": {}, "situations": {}, "posterior": None}
+
+    @property
+    def refuted(self) -> list[Group]:
+        """Groups whose estimate labels refute, at 5 % over all groups together."""
+        return refuted_groups(self.groups)
+
+    def shares(self) -> pd.DataFrame:
+        """Return the numbers of the picture, one row for each group.
+
+        Returns
+        -------
+        DataFrame
+            Where labels corrected an estimate, it is compared with what was estimated
+            without them.
+        """
+        rows = []
+        names = self.names
+        for group, adapted in self.groups.items():
+            row: dict[str, Any] = {
+                "group": names[group],
+                "rows": adapted.rows,
+                "training": adapted.training_prevalence,
+            }
+            row |= zip(("now", "low", "high"), adapted.estimate, strict=True)
+            if adapted.labels.verdict is not None:
+                compared = ("compared", "compared_low", "compared_high")
+                row |= zip(compared, adapted.without_labels, strict=True)
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def plot(self) -> Any:
+        """Draw the prevalences in training and now; needs altair.
+
+        Returns
+        -------
+        altair chart
+        """
+        title = f"Share of positives in training and now{self._interval_words()}"
+        without = "estimated without labels"
+        return _plot.moved(self.shares(), title=title, compared=without)
+
+    def _interval_words(self) -> str:
+        if math.isnan(self.level):
+            return ""
+        return f", with {level_text(self.level)} intervals"
+
+    def _shown(self) -> tuple[str, Any, Sequence[str]]:
+        rows = []
+        for adapted in self.groups.values():
+            row = {
+                "rows": adapted.rows,
+                "training": adapted.training_prevalence,
+                "now": adapted.estimate,
+            }
+            if any(one.labels.verdict for one in self.groups.values()):
+                row["without labels"] = adapted.without_labels
+            row |= {
+                "predicted": adapted.predicted_prevalence,
+                "PD at most": adapted.pd_bound,
+                "verdict": words.describe_verdict(adapted),
+            }
+            rows.append(row)
+        title = f"Share of positives of each group{self._interval_words()}"
+        if not rows:
+            title = "Adaptation to no rows"
+        names = self.names
+        sentences = []
+        for group, adapted in self.groups.items():
+            if adapted.labels.rows:
+                sentences.append(f"{names[group]}: {words.describe_labels(adapted)}.")
+        return title, rows, [*sentences[:_MOST_SENTENCES], *self.notes]
+
+    def to_json(self) -> str:
+        """Write the adaptation as JSON text."""
+        groups = []
+        for group, adapted in self.groups.items():
+            groups.append({"group": group_to_json(group), **adapted.to_json()})
+        content = {
+            "format": _FORMAT,
+            "fingerprint": self.fingerprint,
+            "level": self.level,
+            "drift": self.drift,
+            "rule": dict(self.rule),
+            "notes": list(self.notes),
+            "groups": groups,
+        }
+        return json.dumps(strict_json(content), indent=1, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Adaptation:
+        """Read the text that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        Adaptation
+
+        Raises
+        ------
+        ValueError
+            If the text is of another format, or if a field is not what it must be. The
+            message names the field.
+        """
+        content = read_format(text, "Adaptation.to_json", _FORMAT)
+        content.fields("rule").text("name")
+        return cls(
+            fingerprint=content.text("fingerprint"),
+            groups=groups_from_json(content, _group_from_json),
+            level=content.number("level", 0, 1, may_be_unknown=True),
+            drift=content.text("drift", ("cautious", "ignore")),
+            rule=content.value("rule"),
+            notes=tuple(content.texts("notes")),
+        )
+
+
+def _group_from_json(entry: Fields) -> GroupAdaptation:
+    """Read what was estimated and picked for one group."""
+    entry.check_known(["group", *GroupAdaptation.__dataclass_fields__])
+    rows = entry.whole("rows", least=1)
+    said = entry.fields("labels")
+    said.check_known(list(LabelFindings.__dataclass_fields__))
+    labelled = said.whole("rows")
+    if labelled > rows:
+        said.refuse("rows", f"at most {rows}, the number of rows", labelled)
+    label_verdict = said.value("verdict")
+    if label_verdict is not None:
+        label_verdict = said.text("verdict", _LABEL_VERDICTS)
+    of_labels = {}
+    for name in ("estimate", "p_value", "sample_p_value"):
+        of_labels[name] = said.number(name, 0, 1, may_be_unknown=True)
+    shares: dict[str, Any] = {}
+    for name in ("estimate", "without_labels", "quantifier_estimate"):
+        shares[name] = entry.estimate(name, 0, 1)
+    for name in ("mean_score", "held_back", "borrowed", "predicted_prevalence"):
+        shares[name] = entry.number(name, 0, 1)
+    for name in ("training_prevalence", "made_for", "pd_bound"):
+        shares[name] = entry.number(name, 0, 1, may_be_unknown=True)
+    return GroupAdaptation(
+        rows=rows,
+        drift=entry.number("drift", 0, may_be_unknown=True),
+        verdict=entry.text("verdict", _VERDICTS),
+        labels=LabelFindings(labelled, verdict=label_verdict, **of_labels),
+        classifier=entry.whole("classifier"),
+        **shares,
+    )
+
+
+def warn_if_doubtful(adaptation: Adaptation) -> None:
+    """Warn of groups in which more than the prevalence moved, and of wide intervals.
+
+    Labels that refute an estimate, or that cannot be used, are named as well.
+    """
+    for sentence in words.doubts(
+        adaptation, adaptation.names, _faults(adaptation), adaptation.refuted
+    ):
+        warnings.warn(sentence, AdaptationWarning, stacklevel=3)
+
+
+def warn_of_faults(adaptation: Adaptation) -> None:
+    """Warn of columns that are plainly not what they were in training."""
+    faults = _faults(adaptation)
+    if not faults:
+        return
+    for sentence in words.of_faults(adaptation, faults):
+        warnings.warn(sentence, AdaptationWarning, stacklevel=4)
+
+
+def _faults(adaptation: Adaptation) -> list[str]:
+    """Describe each column at fault once: it mostly is in every group."""
+    faults: dict[str, str] = {}
+    for drift in adaptation.drifts.values():
+        for column in drift.faults:
+            if column.name not in faults:
+                faults[column.name] = column_line(column.name, column.what_happened)
+    return list(faults.values())

@@ -1,0 +1,567 @@
+"""Estimate the prevalences of all groups, let the rule pick members, and decide."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from cape.base._estimate import Estimate
+from cape.base._groups import Group, group_name
+from cape.base._limits import FEWEST_ROWS_TO_ADAPT
+from cape.base._validation import (
+    all_if_none,
+    check_fitted_cape,
+    check_prevalence,
+    check_same_order,
+)
+from cape.drift._find import GroupDrift, find_drift, judge
+from cape.drift._posterior import find_posterior, mean_score
+from cape.evidence._evidence import Evidence, GroupEvidence
+from cape.labels._use import (
+    LabelFindings,
+    check_calls,
+    corrected_rates,
+    use_labels,
+    was_drawn_unequally,
+)
+from cape.quantify._names import borrows_interval
+from cape.rules import GroupSituation, Prevalence, Rule, Unchanged
+from cape.rules._adaptation import (
+    Adaptation,
+    AdaptationWarning,
+    GroupAdaptation,
+    warn_of_faults,
+)
+from cape.rules._rules import describe_rule, make_rule, of_thetas
+from cape.shown import _results as words
+from cape.training._group_model import GroupModel
+from cape.training._reading import (
+    Batch,
+    Reading,
+    batch_of,
+    check_types,
+    known_labels,
+    read_batch,
+    readings_of,
+    zero_evidence,
+)
+from cape.training._scores import Scores
+
+
+def find_evidence(
+    clf: Any,
+    X: Any,
+    sensitive_features: Any,
+    evidence: Evidence | None,
+    *,
+    y: Any = None,
+    inclusion_probability: Any = None,
+    columns: bool = True,
+) -> Evidence:
+    """Return the evidence given, or count that of a batch.
+
+    Everything that takes either a batch or its evidence calls this function.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+    X : table or None
+        The batch. Exactly one of ``X`` and ``evidence`` is given.
+    sensitive_features : array-like, table or None
+    evidence : Evidence or None
+    y : array-like or None, default=None
+        Labels of some rows of ``X``.
+    inclusion_probability : array-like or None, default=None
+        How these rows were drawn.
+    columns : bool, default=True
+        Whether to count the columns of the batch.
+
+    Returns
+    -------
+    Evidence
+    """
+    check_fitted_cape(clf)
+    if (X is None) == (evidence is None):
+        given = "neither" if X is None else "both"
+        raise ValueError(f"exactly one of X and evidence must be given, got {given}.")
+    if evidence is None:
+        batch = batch_of(clf, X, sensitive_features)
+        check_same_order(
+            X=X,
+            sensitive_features=sensitive_features,
+            y=y,
+            inclusion_probability=inclusion_probability,
+        )
+        labels = known_labels(y, clf.classes_, len(batch), inclusion_probability)
+        is_plain = inclusion_probability is None and labels is not None
+        if is_plain and was_drawn_unequally(clf, labels.known):  # type: ignore[union-attr]
+            warnings.warn(words.DRAWN_UNEQUALLY, AdaptationWarning, stacklevel=3)
+        _, counted = read_batch(batch, labels=labels, columns=columns)
+        return Evidence(clf.fingerprint_, counted)
+    if sensitive_features is not None:
+        raise ValueError(
+            "sensitive_features must be None when evidence is given: evidence has its "
+            "own groups."
+        )
+    if y is not None or inclusion_probability is not None:
+        raise ValueError(
+            "y and inclusion_probability must be None when evidence is given: evidence "
+            "has its own labels."
+        )
+    check_same_model(clf, "evidence", evidence, Evidence)
+    for group, part in evidence.groups.items():
+        _check_fits(group, clf.model_of(group), part)
+    return evidence
+
+
+def _check_fits(group: Group, model: GroupModel, evidence: GroupEvidence) -> None:
+    """Raise unless evidence has the cells of the model that it claims to be from.
+
+    Evidence may have come as text, and an index beyond an array must not reach a
+    quantifier.
+    """
+    parts = [evidence]
+    for rows in evidence.labelled.values():
+        parts += [rows.positives, rows.negatives]
+    nothing = zero_evidence(model)
+    for part in parts:
+        if not part.has_cells_of(nothing):
+            raise ValueError(
+                f"evidence of group {group_name(group)!r} must have the cells of this "
+                "model, got other cells: it was damaged or changed."
+            )
+
+
+def adapt(
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    *,
+    level: float | None = None,
+    rule: Rule | None = None,
+    drift: str = "cautious",
+    drifts: Mapping[Group, GroupDrift] | None = None,
+    group_columns: Sequence[str] | None = None,
+    correct_rates: bool = True,
+) -> Adaptation:
+    """Estimate the prevalence of each group, and let the rule pick its member.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+        The models of the groups of the evidence.
+    evidence : Evidence
+        Of the batch.
+    level : float, default=None
+        Confidence level of intervals; None computes no intervals.
+    rule : Rule, default=None
+        None is the paper's, `Prevalence`.
+    drift : {"cautious", "ignore"}, default="cautious"
+        Whether other changes hold the estimates back.
+    drifts : mapping from group to GroupDrift, default=None
+        What speaks against a prior shift; None looks for it.
+    group_columns : sequence of str, default=None
+        Columns whose values the groups combine.
+    correct_rates : bool, default=True
+        Whether labels correct the rates of members.
+
+    Returns
+    -------
+    Adaptation
+    """
+    if rule is None:
+        rule = Prevalence()
+    parts = evidence.groups
+    answers = estimate_groups(models, parts, level=level)
+    cautious = drift == "cautious"
+    if drifts is None:
+        drifts = {}
+        # Plain prediction that ignores drift has no use for the tests.
+        if cautious or level is not None:
+            values = {group: answer.value for group, answer in answers.items()}
+            drifts = find_drift(models, parts, values, columns=cautious)
+    n_rows = sum(part.scores.size for part in parts.values())
+    posterior = None
+    if cautious:
+        posterior = find_posterior(models, parts, answers, drifts)
+    # All groups are estimated before any member is picked: a rule may weigh one group
+    # against another.
+    label_free = {}
+    labels = {}
+    situations = {}
+    for group, part in parts.items():
+        model = models[group]
+        estimate = answers[group]
+        if posterior is not None:
+            estimate = posterior.groups[group].estimate(level)
+        label_free[group] = estimate
+        findings = LabelFindings(0)
+        rates = model.pool.rates
+        # Plain prediction has no labels.
+        if level is not None:
+            findings, estimate = use_labels(model, part, estimate, level)
+            if correct_rates and findings.verdict is not None:
+                rates = corrected_rates(rates, check_calls(model, part))
+        labels[group] = findings
+        situations[group] = GroupSituation(
+            share=part.scores.size / n_rows,
+            estimate=estimate,
+            thetas=model.pool.thetas,
+            predicted_prevalences=model.pool.called(part) / part.scores.size,
+            rates=rates,
+            unchanged=model.unchanged,
+        )
+    chosen = choose_members(situations, rule)
+    groups = {}
+    for group, situation in situations.items():
+        member = int(chosen[group])
+        predicted = float(situation.predicted_prevalences[member])
+        estimate = Estimate(*map(float, situation.estimate))
+        drift_size = nan if group not in drifts else 0.0
+        held_back = borrowed = 0.0
+        if posterior is not None:
+            drift_size = drifts[group].significant_spread
+            held_back = posterior.groups[group].held_back
+            borrowed = posterior.groups[group].borrowed
+        theta = models[group].pool.thetas[member]
+        # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of
+        # the paper's Theorem 2 that can be computed without labels. It holds if the
+        # interval does (docs/design.md, decision 6).
+        q, low, high = estimate
+        bound = min(abs(q - predicted) + max(q - low, high - q), 1.0)
+        groups[group] = GroupAdaptation(
+            rows=int(parts[group].scores.size),
+            training_prevalence=models[group].shown_prevalence,
+            estimate=estimate,
+            without_labels=Estimate(*map(float, label_free[group])),
+            quantifier_estimate=Estimate(*map(float, answers[group])),
+            mean_score=mean_score(models[group], parts[group])[0],
+            drift=float(drift_size),
+            held_back=float(held_back),
+            borrowed=float(borrowed),
+            verdict=judge(drifts.get(group), label_free[group], held_back),
+            labels=labels[group],
+            classifier=member,
+            made_for=float(theta),
+            predicted_prevalence=predicted,
+            pd_bound=bound,
+        )
+    # Plain prediction, which asks for no intervals, shows no notes either.
+    notes = []
+    if level is not None:
+        quantifiers = [model.quantifier for model in models.values()]
+        if any(map(borrows_interval, quantifiers)):
+            # One of QuaPy's is wrapped.
+            quantifier = getattr(quantifiers[0], "quantifier", quantifiers[0])
+            notes.append(words.borrowed_interval(type(quantifier).__name__))
+        notes += rule.notes(situations, chosen)
+    return Adaptation(
+        evidence.fingerprint,
+        groups,
+        nan if level is None else level,
+        drift,
+        rule=describe_rule(rule),
+        notes=tuple(notes),
+        drifts=drifts,
+        situations=situations,
+        posterior=posterior,
+        group_columns=group_columns,
+    )
+
+
+def estimate_groups(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    *,
+    level: float | None = None,
+) -> dict[Group, Estimate]:
+    """Ask the quantifier of each group.
+
+    Parameters
+    ----------
+    models, level
+        As in `adapt`.
+    evidence : mapping from group to GroupEvidence
+
+    Returns
+    -------
+    dict from group to Estimate
+    """
+    estimates = {}
+    for group, part in evidence.items():
+        quantifier = models[group].quantifier
+        name = type(quantifier).__name__
+        value = quantifier.estimate(part.scores)
+        check_prevalence(f"{name}.estimate in group {group_name(group)!r}", value)
+        estimates[group] = Estimate(value)
+        # Plain prediction never looks at intervals, and some of them cost a hundred
+        # times the estimate.
+        if level is not None:
+            ends = quantifier.interval(part.scores, level, estimate=value)
+            for end in ends:
+                check_prevalence(f"{name}.interval in group {group_name(group)!r}", end)
+            estimates[group] = Estimate(value, *ends)
+    return estimates
+
+
+def rule_of(clf: Any, rule: Any = None) -> Rule:
+    """Return the rule that was asked for, or that of the classifier.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+    rule : str, Rule, dict or None, default=None
+        What was asked for in a call.
+
+    Returns
+    -------
+    Rule
+        By default the paper's, and for `cape.Scores` the one that changes nothing.
+    """
+    if rule is None:
+        rule = clf.rule
+    if rule is None:
+        rule = "unchanged" if isinstance(clf.estimator, Scores) else "prevalence"
+    return make_rule(rule)
+
+
+def choose_members(
+    situations: Mapping[Group, GroupSituation], rule: Rule | None = None
+) -> dict[Group, Any]:
+    """Let the rule pick a member for every group: it is called here alone."""
+    if rule is None:
+        rule = Prevalence()
+    if not isinstance(rule, Unchanged):
+        # Decisions that were made can be kept. There is nothing about them to choose.
+        situations = {name: of_thetas(group) for name, group in situations.items()}
+    chosen = rule.choose(situations)
+    _check_chosen(rule, situations, chosen)
+    return chosen
+
+
+def _check_chosen(
+    rule: Rule, situations: Mapping[Group, GroupSituation], chosen: Mapping[Group, Any]
+) -> None:
+    """Raise unless a rule, which may be the user's, picked a member of every group."""
+    if not isinstance(chosen, Mapping):
+        raise TypeError(
+            f"{type(rule).__name__}.choose must return a dict from group to the index "
+            f"of a member, got {type(chosen).__name__}."
+        )
+    for group, situation in situations.items():
+        n_members = len(situation.thetas)
+        member = chosen.get(group)
+        index = np.asarray(member)
+        is_index = index.dtype.kind in "iu"
+        if not is_index or (index < 0).any() or (index >= n_members).any():
+            raise ValueError(
+                f"{type(rule).__name__}.choose must return the index of a member for "
+                f"every group, below {n_members} for {group_name(group)!r}, got "
+                f"{member!r}."
+            )
+
+
+def check_same_model(clf: Any, name: str, thing: Any, kind: type[Any]) -> None:
+    """Raise unless evidence or an adaptation was made by this model.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    name : str
+        What the thing is called in the error.
+    thing : Evidence or Adaptation
+    kind : type
+        The type that it must have.
+    """
+    if not isinstance(thing, kind):
+        raise TypeError(
+            f"{name} must be of type {kind.__name__}, got {type(thing).__name__}."
+        )
+    if thing.fingerprint != clf.fingerprint_:
+        raise ValueError(
+            f"{name} must come from this model (fingerprint {clf.fingerprint_[:12]}), "
+            f"got one from another model ({thing.fingerprint[:12]})."
+        )
+
+
+def refuse_row_keepers(clf: Any, caller: str) -> None:
+    """Raise if a quantifier needs every score of a batch at once.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    caller : str
+        Who cannot serve that quantifier.
+    """
+    for model in clf.models_.values():
+        if model.quantifier.keeps_rows:
+            raise TypeError(
+                f"quantifier must work on counts for {caller}, got "
+                f"{model.quantifier!r}, which keeps every row."
+            )
+
+
+_ROWS_AT_ONCE = 1000
+"""Rows whose decisions by all members are held in memory at the same time."""
+
+
+def predict_batch(
+    clf: Any, batch: Batch, adaptation: Adaptation | None, *, probabilities: bool
+) -> np.ndarray:
+    """Decide on all rows of a batch, adapting to it unless an adaptation is given.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+    batch : Batch
+    adaptation : Adaptation or None
+        Given an adaptation, only the model of the picked member reads a row.
+    probabilities : bool
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+    """
+    if adaptation is None:
+        readings: Iterable[Reading]
+        if 0 < len(batch) < FEWEST_ROWS_TO_ADAPT:
+            text = words.few_rows(len(batch))
+            warnings.warn(text, AdaptationWarning, stacklevel=3)
+        readings, counted = read_batch(
+            batch, probabilities=probabilities, columns=clf.drift == "cautious"
+        )
+        evidence = Evidence(clf.fingerprint_, counted)
+        rule = rule_of(clf)
+        adaptation = adapt(batch.models, evidence, rule=rule, drift=clf.drift)
+        warn_of_faults(adaptation)
+    else:
+        # Members are positions in the pools of one model.
+        check_same_model(clf, "adaptation", adaptation, Adaptation)
+        readings = _read_with(batch, adaptation)
+    return decide(readings, adaptation, n_rows=len(batch), probabilities=probabilities)
+
+
+def _read_with(batch: Batch, adaptation: Adaptation) -> Iterator[Reading]:
+    """Read a batch with the members that an adaptation has picked."""
+    check_types(batch)
+    members = {}
+    for group in batch.groups.keys:
+        if group not in adaptation.groups and group != batch.left_out:
+            raise ValueError(
+                f"adaptation must hold every group of X, got "
+                f"{list(adaptation.groups)} without {group!r}."
+            )
+        n_members = len(batch.models[group].pool.thetas)
+        members[group] = picked_member(adaptation, group, batch.models[group])
+        if members[group] >= n_members:
+            raise ValueError(
+                f"adaptation must pick a member below {n_members} for group "
+                f"{group!r}, got {members[group]}."
+            )
+    return readings_of(batch, members)
+
+
+def decide(
+    readings: Iterable[Reading],
+    adaptation: Adaptation,
+    *,
+    n_rows: int,
+    probabilities: bool = False,
+) -> np.ndarray:
+    """Apply an adaptation: let the picked member of each group decide its rows.
+
+    Parameters
+    ----------
+    readings : iterable of Reading
+    adaptation : Adaptation
+        Holds every group of the readings.
+    n_rows : int
+        Rows of the batch.
+    probabilities : bool, default=False
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Whether each row is called positive; or the probability of that.
+    """
+    decisions = np.zeros(n_rows, dtype=float if probabilities else bool)
+    for reading in readings:
+        member = picked_member(adaptation, reading.group, reading.model)
+        rows = all_if_none(reading.index)
+        if probabilities:
+            decisions[rows] = reading.probability(member)
+        else:
+            decisions[rows] = reading.calls(member)
+    return decisions
+
+
+def picked_member(adaptation: Adaptation, group: Group, model: GroupModel) -> int:
+    """Return the member that decides the rows of a group.
+
+    Rows without a group, which are no evidence, are decided by the member of the model
+    of all groups that was made for the mean of the estimates.
+    """
+    if group in adaptation.groups:
+        return adaptation.groups[group].classifier
+    if adaptation.rule["name"] == "unchanged":
+        return model.unchanged
+    distance = np.abs(model.pool.thetas - mean_estimate(adaptation, model))
+    return int(np.nanargmin(distance))
+
+
+def mean_estimate(adaptation: Adaptation, model: GroupModel) -> float:
+    """Return the mean of the estimates of all rows of a batch that have a group."""
+    rows = [adapted.rows for adapted in adaptation.groups.values()]
+    estimates = [adapted.estimate.value for adapted in adaptation.groups.values()]
+    return float(np.average(estimates, weights=rows)) if rows else model.prevalence
+
+
+def decide_individually(batch: Batch) -> np.ndarray:
+    """Decide on each row as a batch of its own (CAPE-1 of the paper).
+
+    The predicted prevalence of a member is then 0 or 1.
+
+    Parameters
+    ----------
+    batch : Batch
+
+    Returns
+    -------
+    ndarray of bool of shape (n_rows,)
+    """
+    check_types(batch)
+    decisions = np.zeros(len(batch), dtype=bool)
+    for reading in readings_of(batch):
+        decisions[all_if_none(reading.index)] = _each_row_by_itself(reading)
+    return decisions
+
+
+def _each_row_by_itself(reading: Reading) -> np.ndarray:
+    """Let the paper's rule pick a member for each single row, then decide."""
+    model = reading.model
+    members = np.flatnonzero(~np.isnan(model.pool.thetas)).tolist()
+    n_rows = reading.scores.shape[1]
+    decisions = np.zeros(n_rows, dtype=bool)
+    # A threshold pool has a thousand members, so that all decisions of all rows would
+    # not fit into memory.
+    for start in range(0, n_rows, _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        estimates = model.quantifier.estimate_each(reading.scores[:, rows])
+        block = replace(reading, deciding=reading.deciding[:, rows])
+        calls = np.array([block.calls(member) for member in members]).T
+        situation = GroupSituation(
+            share=1.0,
+            estimate=Estimate(estimates),  # type: ignore[arg-type]
+            thetas=model.pool.thetas[members],
+            predicted_prevalences=calls.astype(float),
+            rates=model.pool.rates,
+        )
+        chosen = choose_members({reading.group: situation})[reading.group]
+        decisions[rows] = calls[np.arange(len(chosen)), chosen]
+    return decisions

@@ -1,0 +1,176 @@
+"""What to do with the predictions of a batch, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cape.base._numbers import counted, listed, rows_text
+
+if TYPE_CHECKING:
+    from cape.examination._action import GroupAction
+
+_MOST_COLUMNS = 3
+
+MARKS = {"do_not_use": "bad", "label": "warn", "not_adapted": "warn", "use": "good"}
+"""Actions, the gravest first, and the color of each."""
+
+ACTIONS = {
+    "use": "use",
+    "label": "label {rows}",
+    "not_adapted": "hold off: {more}",
+    "do_not_use": "do not use",
+}
+"""What to do with the predictions of a group; the rows are those to label."""
+
+REASONS = {
+    ("do_not_use", "fault"): "fix {columns} first",
+    ("do_not_use", "refuted"): "contradicted by the labels",
+    ("label", "scores"): "share too uncertain",
+    ("label", "columns"): "columns and scores disagree",
+    ("label", "labels"): "too few usable labels",
+    ("label", "ignored"): "other changes found but ignored",
+    ("not_adapted", "scores"): "too little evidence",
+    ("not_adapted", "few_rows"): "too few rows to estimate the share",
+    ("not_adapted", "drift"): "other changes found",
+    ("not_adapted", "given"): "all rows have labels",
+    ("use", "labels"): "backed by labels",
+    ("use", "consistent"): "no other changes found",
+    ("use", "some_drift"): "interval allows for other changes",
+    ("use", "not_tested"): "not tested for other changes",
+}
+"""Why, by action and reason."""
+
+_SAID_ABOVE = [("do_not_use", "fault"), ("use", "consistent")]
+"""What rows of a table leave out: broken columns are named above it."""
+
+_LET_CORRECT = "let the labels correct the estimates"
+
+CONFIRMED = "labels agree to within 0.1"
+
+COUNTED = {
+    "do_not_use": "unusable",
+    "label": "to label",
+    "not_adapted": "on hold",
+    "use": "to use",
+}
+"""What to do with several groups or batches, behind their number."""
+
+
+def reason_text(code: str, reason: str, columns: Iterable[str]) -> str:
+    """Say why a group has its action."""
+    return REASONS[code, reason].format(columns=_named(columns))
+
+
+def _named(columns: Iterable[str]) -> str:
+    names = [f"`{name}`" for name in dict.fromkeys(columns)]
+    return listed(names, _MOST_COLUMNS, "columns")
+
+
+def reason_in_row(action: Mapping[str, Any], *, decide: bool = True) -> str:
+    """Say why a group has its action, where nothing above the table says it.
+
+    Parameters
+    ----------
+    action : mapping
+        The ``code``, the ``reason`` and the ``columns`` of the group.
+    decide : bool, default=True
+        Whether labels, if any, corrected the estimates.
+    """
+    code, reason = action["code"], action["reason"]
+    if (code, reason) in _SAID_ABOVE:
+        return ""
+    if (code, reason) == ("use", "labels"):
+        return "" if decide else CONFIRMED
+    return reason_text(code, reason, action["columns"])
+
+
+def action_words(code: str, labels: int, reason: str = "") -> str:
+    """Name an action, with the rows to label.
+
+    Examples
+    --------
+    >>> action_words("label", 97)
+    'label 97 rows'
+    >>> action_words("not_adapted", 54), action_words("not_adapted", 0)
+    ('hold off: label 54 rows', 'hold off: collect more rows')
+    """
+    rows = rows_text(labels)
+    more = _LET_CORRECT if reason == "given" else "collect more rows"
+    if labels:
+        more = f"label {rows}"
+    return ACTIONS[code].format(rows=rows, more=more)
+
+
+def action_text(action: GroupAction) -> str:
+    """Name the action of a group and say why."""
+    why = reason_text(action.code, action.reason, action.columns)
+    return f"{action_words(action.code, action.labels, action.reason)} ({why})"
+
+
+def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
+    """Say what to do with the predictions of a batch.
+
+    Parameters
+    ----------
+    actions : sequence of mappings
+        The ``code``, the ``labels`` and the ``columns`` to fix of each group.
+
+    Examples
+    --------
+    >>> action_head([{"code": "label", "labels": 97}])
+    'Label 97 rows before you use the predictions'
+    >>> action_head([{"code": "label", "labels": 97}, {"code": "use", "labels": 0}])
+    'Use the predictions for 1 of 2 groups; for the rest, label 97 rows'
+    >>> action_head([{"code": "do_not_use", "labels": 0, "columns": ["age"]}])
+    'Do not use the predictions: fix `age` first'
+    """
+    if not actions:
+        return "No rows, so no predictions"
+    codes = [action["code"] for action in actions]
+    labels = sum(action["labels"] for action in actions)
+    broken = [name for action in actions for name in action.get("columns", [])]
+    steps = []
+    if broken:
+        steps.append(f"fix {_named(broken)}")
+    if labels:
+        steps.append(f"label {rows_text(labels)}")
+    if any(action.get("reason") == "given" for action in actions):
+        steps.append(_LET_CORRECT)
+    elif any(
+        action["code"] == "not_adapted" and not action["labels"] for action in actions
+    ):
+        steps.append("collect more" if labels else "collect more rows")
+    first = " and ".join(steps)
+    n_used = codes.count("use")
+    if n_used == len(codes):
+        return "Use the predictions"
+    if n_used:
+        head = f"Use the predictions for {n_used} of {len(codes)} groups"
+        return f"{head}; for the rest, {first}" if steps else head
+    if "do_not_use" in codes:
+        head = "Do not use the predictions"
+        return f"{head}: {first} first" if steps else head
+    if "label" in codes:
+        return f"{first[0].upper()}{first[1:]} before you use the predictions"
+    return f"Hold off: {first}"
+
+
+def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") -> str:
+    """Count rows that are not shown, by what to do with them.
+
+    Examples
+    --------
+    >>> rest = [{"code": "use", "labels": 0}, {"code": "label", "labels": 97}]
+    >>> more_rows(rest, "group")
+    '2 more groups: 1 to label, 1 to use (label 97 rows)'
+    """
+    codes = [action["code"] for action in actions]
+    counts = []
+    for code in MARKS:
+        if code in codes:
+            counts.append(f"{codes.count(code)} {COUNTED[code]}")
+    text = counted(len(actions), f"more {noun}", nouns and f"more {nouns}")
+    text = f"{text}: {', '.join(counts)}"
+    labels = sum(action["labels"] for action in actions)
+    return f"{text} (label {rows_text(labels)})" if labels else text

@@ -1,0 +1,340 @@
+"""How commands hand over a summary: as a page, as JSON, or as tables.
+
+``--fail-if "pd>0.1"`` are conditions under which a command exits with code 1.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
+from cape.base._io import check_free, check_report
+from cape_app.cli._app import (
+    BAD_INPUT,
+    explain,
+    give,
+    give_json,
+    give_line,
+    give_notes,
+    give_path,
+)
+from cape_app.words._terminal import Blocks, breach_text, left_out_texts
+
+_COMPARISONS = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    # A verdict has the value 1 where it was found.
+    "": operator.gt,
+}
+
+# A metric, a comparison and a number without a sign: no metric is negative. Or a word.
+_CONDITION = re.compile(
+    r"\s*([a-z_]+)\s*(?:(>=|<=|>|<)\s*(\d*\.?\d+(?:e-?\d+)?)\s*)?", re.IGNORECASE
+)
+
+
+class Finding(NamedTuple):
+    """A value that conditions are checked against.
+
+    Parameters
+    ----------
+    metric : str
+    where : str
+        The group, pair or batch that it is about.
+    value : float or None
+        None if there is no value to check.
+    why : str, default="unknown"
+        Why there is no value, if there is none.
+    """
+
+    metric: str
+    where: str
+    value: float | None
+    why: str = "unknown"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A metric, a comparison and a limit; or a verdict by itself.
+
+    Parameters
+    ----------
+    metric : str
+    comparison : {">", ">=", "<", "<=", ""}
+        Empty for a verdict, which is met wherever it was found.
+    limit : float, default=0.0
+
+    Examples
+    --------
+    >>> Condition("pd", ">", 0.1).met(0.2), Condition("accuracy", "<", 0.6).met(0.7)
+    (True, False)
+    """
+
+    metric: str
+    comparison: str
+    limit: float = 0.0
+
+    def met(self, value: float | None) -> bool:
+        """Tell whether a value meets the condition; None and NaN meet none."""
+        # Every comparison with NaN is False.
+        return value is not None and _COMPARISONS[self.comparison](value, self.limit)
+
+    def __str__(self) -> str:
+        if not self.comparison:
+            return self.metric
+        return f"{self.metric}{self.comparison}{self.limit:g}"
+
+
+def parse_conditions(
+    texts: Iterable[str] | None,
+    metrics: Iterable[str],
+    verdicts: Iterable[str] = (),
+) -> list[Condition]:
+    """Parse the values of ``--fail-if``.
+
+    Parameters
+    ----------
+    texts : iterable of str or None
+        What the user gave; None is nothing.
+    metrics : iterable of str
+        The metrics that the command knows.
+    verdicts : iterable of str, default=()
+        Conditions that stand by themselves.
+
+    Returns
+    -------
+    list of Condition
+
+    Raises
+    ------
+    ValueError
+        If a text is no condition, or its metric is not known.
+
+    Examples
+    --------
+    >>> parse_conditions(["PD > .1"], ["pd", "pe"])
+    [Condition(metric='pd', comparison='>', limit=0.1)]
+    """
+    accepted = list(metrics)
+    verdicts = list(verdicts)
+    conditions = []
+    for text in texts or []:
+        match = _CONDITION.fullmatch(text)
+        word, comparison, limit = match.groups() if match else ("", None, None)
+        word = word.lower()
+        if word not in (accepted if comparison else verdicts):
+            alone = ""
+            if verdicts:
+                alone = f"; by themselves stand {', '.join(verdicts)}"
+            raise ValueError(
+                "--fail-if must be a metric, one of > >= < <=, and a number, such as "
+                f"'{next(iter(accepted))}>0.1', got {text!r}; metrics are "
+                f"{', '.join(accepted)}{alone}."
+            )
+        conditions.append(Condition(word, comparison or "", float(limit or 0)))
+    return conditions
+
+
+def judge(
+    conditions: Iterable[Condition], findings: Iterable[Finding]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Check all values against all conditions.
+
+    Parameters
+    ----------
+    conditions : iterable of Condition
+    findings : iterable of Finding
+
+    Returns
+    -------
+    breaches : list of dict
+        The conditions that were met: as the user would write each, where, the value,
+        and how far it is beyond the limit. In the order of the conditions.
+    left_out : list of dict
+        What could not be checked, which is neither a failure nor a pass: the condition,
+        where, and why there is no value.
+
+    Examples
+    --------
+    >>> findings = [Finding("pd", "blue", 0.5), Finding("pd", "green", None, "few")]
+    >>> breaches, left_out = judge([Condition("pd", ">", 0.25)], findings)
+    >>> breaches
+    [{'condition': 'pd>0.25', 'where': 'blue', 'value': 0.5, 'by': 0.25}]
+    >>> left_out
+    [{'condition': 'pd>0.25', 'where': 'green', 'why': 'few'}]
+    """
+    # Every condition goes over all findings.
+    findings = list(findings)
+    breaches = []
+    left_out = []
+    for condition in conditions:
+        for metric, where, value, why in findings:
+            if metric != condition.metric:
+                continue
+            entry: dict[str, Any] = {"condition": str(condition), "where": where}
+            if value is None:
+                left_out.append(entry | {"why": why})
+            elif condition.met(value):
+                by = abs(value - condition.limit)
+                breaches.append(entry | {"value": value, "by": by})
+    return breaches, left_out
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the user wants the result of a command: a bundle of options."""
+
+    report: Path | None = None
+    force: bool = False
+    as_json: bool = False
+    verbose: bool = False
+
+    def check(self, *outputs: Path | None) -> None:
+        """Raise if a file cannot be written, before any work is done.
+
+        Parameters
+        ----------
+        *outputs : Path or None
+            What the command writes besides the report.
+        """
+        if self.report is not None:
+            check_report(self.report, overwrite=self.force)
+        for path in outputs:
+            if path is not None:
+                check_free(path, overwrite=self.force)
+
+    def give(
+        self,
+        name: str,
+        summary: dict[str, Any],
+        show: Callable[[dict[str, Any]], Blocks],
+        notes: Iterable[Any],
+        written: Mapping[str, Path | None] | None = None,
+        **more: Any,
+    ) -> None:
+        """Write the report, then print the result and the notes.
+
+        If the report cannot be written, the result is printed before the error.
+
+        Parameters
+        ----------
+        name : str
+            The definition in ``schema.json`` of what ``--json`` prints.
+        summary : dict
+            From a ``_summary`` function of `cape_app.pages`.
+        show : callable
+            Says for people what is in the summary.
+        notes : iterable of Note
+            Printed on the error stream.
+        written : mapping from str to Path or None, optional
+            What the command has written, and where; said whatever fails.
+        **more
+            What the JSON that is printed holds beside the summary.
+        """
+        summary = {**summary, "notes": give_notes(notes)}
+        failure = None
+        try:
+            self.write_page(summary)
+        except Exception as error:
+            failure = error
+        self.tell(name, summary, show, failure, written, **more)
+
+    def write_page(self, summary: dict[str, Any]) -> None:
+        """Write the report, and note the pictures that it had to leave out.
+
+        Parameters
+        ----------
+        summary : dict
+            Notes on pictures are added to its ``notes``.
+        """
+        if self.report is None:
+            return
+        from cape_app.files._notes import Notes
+        from cape_app.pages import write_report
+
+        notes = Notes()
+        with notes.listening():
+            write_report(summary, self.report, overwrite=self.force)
+        summary["notes"] += give_notes(notes)
+
+    def tell(
+        self,
+        name: str,
+        summary: dict[str, Any],
+        show: Callable[[dict[str, Any]], Blocks],
+        failure: Exception | None = None,
+        written: Mapping[str, Path | None] | None = None,
+        **more: Any,
+    ) -> None:
+        """Print the result, and then raise the failure of the report.
+
+        Parameters
+        ----------
+        name, summary, show, written, **more
+            See `give`.
+        failure : Exception, optional
+            Why there is no report.
+        """
+        if self.as_json:
+            if failure is None:
+                give_json(name, summary | more)
+                return
+            told = explain(failure)
+            give_json(name, summary | more | {"error": told})
+            raise typer.Exit(told["exit_code"])
+        give(show(summary))
+        for what, path in (written or {}).items():
+            if path is not None:
+                give_path(what, path)
+        # Hours of work are not lost with a page: the result is printed all the same.
+        if failure is not None:
+            raise failure
+        if self.report is not None:
+            give_path("report", self.report)
+
+    def give_and_judge(
+        self,
+        name: str,
+        summary: dict[str, Any],
+        show: Callable[[dict[str, Any]], Blocks],
+        notes: Iterable[Any],
+        *,
+        conditions: list[Condition],
+        findings: list[Finding],
+        incomplete: bool = False,
+        **more: Any,
+    ) -> None:
+        """Hand over a result, and exit with code 1 if a ``--fail-if`` was met.
+
+        Parameters
+        ----------
+        name, summary, show, notes, **more
+            See `give`.
+        conditions : list of Condition
+            Those of ``--fail-if``.
+        findings : list of Finding
+            The values that they are checked against. Report and JSON hold what was
+            met in ``breaches``, and what could not be checked in ``left_out``.
+        incomplete : bool, default=False
+            Whether an input could not be read: the exit code is 2 then.
+        """
+        breaches, left_out = judge(conditions, findings)
+        # The page shows what failed, too: whoever reads it did not see the terminal.
+        summary = {**summary, "breaches": breaches, "left_out": left_out}
+        self.give(name, summary, show, notes, **more)
+        # With --json they are in the JSON.
+        if not self.as_json:
+            for line in [*left_out_texts(left_out), *map(breach_text, breaches)]:
+                give_line(line, wrap=False)
+        if incomplete:
+            raise typer.Exit(BAD_INPUT)
+        if breaches:
+            raise typer.Exit(1)

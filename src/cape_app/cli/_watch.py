@@ -1,0 +1,171 @@
+"""``cape watch``: the same questions at every look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cape.base._io import check_free, locked, new_file
+from cape.base._numbers import group_name
+from cape_app.cli import _app
+from cape_app.cli import _options as options
+from cape_app.cli._options import command
+from cape_app.cli._output import Output
+from cape_app.files._notes import Notes
+from cape_app.words import _watch as words
+
+if TYPE_CHECKING:
+    from cape import Watch
+
+
+@command(
+    epilog="Example: cape watch model.cape 2026-05-03.csv --state watch.json --report "
+    "watch.html",
+)
+def watch(
+    model: Path,
+    file: Path | None = None,
+    *,
+    state: Path,
+    ask: list[str] | None = None,
+    name: str | None = None,
+    fail_if: list[str] | None = None,
+    acknowledge: str | None = None,
+    reference: float | None = None,
+    metrics: Path | None = None,
+    counts: bool = False,
+    batch: options.Batch,
+    output: Output,
+) -> None:
+    """Look at new rows, as often as you like, with few false alarms.
+
+    Every look counts its rows once and asks the same questions about all rows so far.
+    The chance that it ever raises a false alarm, over all looks, groups and questions,
+    is about 5%. The exit code is 1 while an alarm is active. Run it on a schedule; to
+    look back, use cape predict with several files. The reference must be labelled rows
+    that the model was not trained on: use cape train --score, or a prefit model.
+
+    Parameters
+    ----------
+    file : FILE
+        Rows that no look has seen yet: {sources}
+    state : FILE
+        Where the watch keeps its counts (.json). The first look creates it.
+    ask : QUESTION
+        A question, chosen at the first look: moved>0.05, changed, broken, parity>0.1,
+        and with labels fpr_gap>0.1, fnr_gap>0.1, pd>0.05. Repeat the option for more
+        questions. Default: moved>0.05, broken and parity>0.1.
+    name : NAME
+        Name of the look, such as its date. Default: that of the file.
+    fail_if : QUESTION
+        Exit with code 1 only while an alarm for this question is active, such as moved.
+        Repeat the option for more questions. Default: any alarm.
+    acknowledge : ALARM
+        Clear this alarm: question:group, such as moved:a or parity:a,b.
+    reference : NUMBER
+        With --acknowledge: the share of positives that the question moved compares with
+        from now on. Default: the current estimate.
+    metrics : FILE
+        Write the look for the textfile collector of Prometheus (.prom).
+    """
+    if file is None and acknowledge is None:
+        raise ValueError("FILE is missing: name the new rows.")
+    output.check()
+    check_free(state, overwrite=True)
+    if metrics is not None:
+        check_free(metrics, overwrite=output.force or _are_metrics(metrics))
+    if reference is not None and acknowledge is None:
+        raise ValueError("--reference must be given together with --acknowledge.")
+    from cape.watch._tracks import Question
+    from cape_app.files._watch import metrics_text, open_watch, read_look
+    from cape_app.pages._model import file_provenance
+    from cape_app.pages._over_time import watch_summary
+
+    fatal = {Question.parse(text).name for text in fail_if or []}
+    loaded = batch.load(model)
+    notes = Notes()
+
+    def resume() -> Watch:
+        """Go on where the last look ended, once what stands is acknowledged."""
+        watched = open_watch(loaded, state, ask, notes)
+        if acknowledge is not None:
+            question, group = _parse_subject(acknowledge, watched.names)
+            watched.acknowledge(question, group, reference=reference)
+        return watched
+
+    # Mistakes are told before a file is read that may be long.
+    watched = resume()
+    command = ""
+    if file is not None:
+        with _app.progress() as on_rows:
+            evidence = read_look(
+                watched,
+                loaded,
+                file,
+                counts=counts,
+                dialect=batch.dialect(loaded.dialect),
+                notes=notes,
+                on_rows=on_rows,
+            )
+        if not counts:
+            command = batch.to_paste(
+                "sample", model, file, rows=100, out="to_check.csv"
+            )
+    # The files take their names when the block ends, and the state comes last: a look
+    # that fails before can be repeated.
+    with locked(state), ExitStack() as stack:
+        # Another watch may have looked while this one was reading.
+        watched = resume()
+        if file is not None:
+            watched.look(evidence, name or file.name.partition(".")[0])
+        _write(stack, state, watched.to_json(), overwrite=True)
+        if metrics is not None:
+            ours = output.force or _are_metrics(metrics)
+            _write(stack, metrics, metrics_text(watched), overwrite=ours)
+        provenance = file_provenance(loaded)
+        summary = watch_summary(watched, provenance=provenance, command=command)
+        summary["notes"] = _app.give_notes(notes)
+        output.write_page(summary)
+    show = partial(words.watched, command=command, verbose=output.verbose)
+    output.tell("watch", summary, show)
+    names = [Question.parse(alarm["question"]).name for alarm in watched.alarms]
+    if any(name in fatal or not fatal for name in names):
+        raise typer.Exit(1)
+
+
+def _are_metrics(path: Path) -> bool:
+    """Tell whether a file holds the metrics of an earlier look, which may go."""
+    if not path.is_file():
+        return False
+    start = b"# TYPE cape_"
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
+
+
+def _write(stack: ExitStack, path: Path, text: str, *, overwrite: bool) -> None:
+    """Write a file that takes its name when the stack is unwound."""
+    temporary = stack.enter_context(new_file(path, overwrite=overwrite))
+    temporary.write_text(text, encoding="utf-8")
+
+
+def _parse_subject(text: str, names: Mapping[Any, str]) -> tuple[str, Any]:
+    """Read what is acknowledged: "moved:a" or "parity:a,b"."""
+    question, _, named = text.partition(":")
+    if not named:
+        return question, None
+    by_name = {name: group for group, name in names.items()}
+    if named in by_name:
+        return question, by_name[named]
+    for one, other in combinations(by_name, 2):
+        if named in (f"{one},{other}", f"{one}, {other}"):
+            return question, [by_name[one], by_name[other]]
+    raise ValueError(
+        f"a group must be one of {', '.join(map(group_name, by_name))}, or two of them "
+        f"with a comma, got {named!r}."
+    )

@@ -1,0 +1,844 @@
+"""The columns of a training table, looked up and converted in another file.
+
+A kind is what a column holds: numbers, text, dates or flags (true or false). The same
+column can have another type in the next file, for example because a CSV was saved from
+a spreadsheet. A conversion that keeps every value is made, with a note; a conversion
+that would lose values is an error.
+
+Groups and labels have one spelling for each value. A group column may hold integers in
+one file, floats in the next (pandas makes them floats as soon as one value is missing)
+and text in a CSV. They are therefore always compared as the text that `plain_text`
+writes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cape.base._numbers import either, listed, quoted
+from cape.shown._results import KINDS
+from cape_app.files._notes import Notes
+from cape_app.tables import TableError, check_columns_exist
+from cape_app.tables._text import dotted_dates
+
+Bins = Mapping[str, Sequence[float]]
+"""For group columns of numbers: the edges of the ranges that are groups."""
+
+_MANY_GROUPS = 20
+"""With more values than this, a column of numbers is better cut into ranges."""
+
+MOST_LABELS = 20
+"""A column with more values is no label column, unless the positive ones are named."""
+
+_KINDS_OF_VALUES = {
+    "boolean": "flag",
+    "date": "date",
+    "datetime64": "date",
+    "decimal": "number",
+    "floating": "number",
+    "integer": "number",
+    "timedelta64": "number",
+}
+"""The kind of what pandas infers; anything else is text."""
+
+_FLAGS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+
+# Matches "1.0" and, from files with decimal commas, "1,0"; but neither "1.5" nor "1e0",
+# nor "1,000", which is a thousand to many. "007" may be a code whose zeros matter.
+_WHOLE_NUMBER = re.compile(r"([+-]?\d+)(?:\.0+|,0)")
+
+_RARE = 50
+"""A value of a label with so many times fewer rows than others is called a mistake."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of the table that a model was trained on.
+
+    Parameters
+    ----------
+    label : str
+        Name of the label column.
+    labels : tuple of str
+        The negative and the positive label, as `plain_text` writes them.
+    label_kind : {"number", "text", "flag"}
+        What the label column held in training.
+    groups : tuple of str
+        Names of the group columns; a group is a combination of their values.
+    features : dict from str to {"number", "text", "date", "flag"}
+        The other columns, in the order the learner saw them, and what they hold.
+    label_values : tuple of two tuples of str, default=()
+        Where some values of the label column were set against the rest: the values of
+        training that are negative, and those that are positive. The names in ``labels``
+        then stand for them.
+    bins : dict from str to tuple of float, default={}
+        The group columns that are cut into ranges, and the edges.
+    group_values : dict from str to tuple, default={}
+        The values of group columns that were no text in training, such as 1 and 2.
+
+    Examples
+    --------
+    >>> columns = Columns("y", ("0", "1"), "number", ("race",), {"age": "number"})
+    >>> Columns.from_dict(columns.to_dict()) == columns
+    True
+    """
+
+    label: str
+    labels: tuple[str, str]
+    label_kind: str
+    groups: tuple[str, ...]
+    features: dict[str, str]
+    label_values: tuple[tuple[str, ...], ...] = ()
+    bins: Bins = field(default_factory=dict)
+    group_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON makes of it: tuples are lists.
+
+        Examples
+        --------
+        >>> Columns("y", ("0", "1"), "number", ("race",), {}).to_dict()["groups"]
+        ['race']
+        """
+        content: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Columns:
+        """Read what `to_dict` returned.
+
+        Parameters
+        ----------
+        content : mapping
+
+        Returns
+        -------
+        Columns
+
+        Raises
+        ------
+        ValueError
+            If a part is missing or has the wrong type.
+        """
+        # The content comes from a file that anybody may have edited.
+        try:
+            negative, positive = content["labels"][:2]
+            features = content["features"].items()
+            return cls(
+                label=str(content["label"]),
+                labels=(str(negative), str(positive)),
+                label_kind=str(content["label_kind"]),
+                groups=tuple(map(str, content["groups"])),
+                features={str(name): str(kind) for name, kind in features},
+                label_values=tuple(
+                    tuple(map(str, values))
+                    for values in content.get("label_values", ())
+                ),
+                bins=check_bins(content.get("bins", {}), content["groups"]),
+                group_values={
+                    str(name): tuple(values)
+                    for name, values in content.get("group_values", {}).items()
+                },
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(
+                f"content must be what Columns.to_dict gives, got {content!r}."
+            ) from error
+
+    def check_names(self, names: list[str], path: str | Path, notes: Notes) -> bool:
+        """Check that a file has every group and feature column.
+
+        Parameters
+        ----------
+        names : list of str
+            The columns of the file.
+        path : str or Path
+            The file, for messages.
+        notes : Notes
+            Collects a note on columns that the model does not use.
+
+        Returns
+        -------
+        bool
+            Whether the file has the label column, too.
+
+        Raises
+        ------
+        TableError
+            If a column is missing.
+        """
+        needed = [*self.groups, *self.features]
+        check_columns_exist(needed, names, path)
+        # Such columns are common (an id, the date of export) and harmless; but a note
+        # on them tells when a column was renamed.
+        extra = [name for name in names if name not in (*needed, self.label)]
+        if extra:
+            notes.say("columns_not_used", columns=extra)
+        return self.label in names
+
+    def types(self, *, labels: bool) -> dict[str, str]:
+        """Tell how to read the columns of a CSV.
+
+        Features are read as what they held in training. Groups and labels are read as
+        text, so that 007 does not become 7.
+
+        Parameters
+        ----------
+        labels : bool
+            Whether to read the label column.
+
+        Returns
+        -------
+        dict from str to {"number", "text", "date", "flag"}
+            The columns to read, in the order of training, and how to read each.
+
+        Examples
+        --------
+        >>> columns = Columns("y", ("0", "1"), "number", ("race",), {"age": "number"})
+        >>> columns.types(labels=True)
+        {'age': 'number', 'race': 'text', 'y': 'text'}
+        """
+        # The features first, in the order of training; a group may be one of them.
+        types = self.features | dict.fromkeys(self.groups, "text") | self.features
+        if labels:
+            types[self.label] = "text"
+        return types
+
+    def table(
+        self, frame: pd.DataFrame, path: str | Path, notes: Notes
+    ) -> pd.DataFrame:
+        """Convert features and groups to what the classifier takes.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Rows as they were read; it has all features and groups, in any order.
+        path : str or Path
+            The file, for messages.
+        notes : Notes
+            Collects a note for each column that had to be converted.
+
+        Returns
+        -------
+        DataFrame
+            The features in the order of training, then the groups as text.
+
+        Raises
+        ------
+        TableError
+            If a column cannot be converted without losing values.
+        """
+        ready = {}
+        # Features in the order of training: learners know them by their places.
+        for name, kind in self.features.items():
+            ready[name] = as_kind(frame[name], kind, path, notes)
+        for name, place in zip(self.groups, self.group_places, strict=True):
+            ready[place] = self.as_group(name, plain_text(frame[name], notes))
+        return pd.DataFrame(ready, index=frame.index)
+
+    @property
+    def group_places(self) -> list[str]:
+        """The columns of `table` that hold the groups.
+
+        A group may be a feature, too, of a model that was fitted in Python.
+        """
+        return [name + " (group)" * (name in self.features) for name in self.groups]
+
+    def as_group(self, name: str, text: pd.Series) -> pd.Series:
+        """Turn the text of a group column into the values that training had."""
+        if name not in self.group_values:
+            return text
+        values = {plain_value(value): value for value in self.group_values[name]}
+        codes, levels = pd.factorize(text)
+        # The last one is taken by the code of missing values, -1.
+        array = np.array([*(values.get(level, level) for level in levels), None])
+        return pd.Series(array.astype(object)[codes], text.index, dtype=object)
+
+    def as_trained(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Convert a data frame of Python as a file is converted, whatever its order.
+
+        `CapeClassifier` calls it for a model of `train_file` that was loaded.
+        """
+        check_columns_exist([*self.groups, *self.features], frame.columns, "X")
+        for name, edges in self.bins.items():
+            frame = frame.assign(**{name: in_bins(frame[name], edges, "X")})
+        return self.table(frame, "X", Notes())
+
+    def positive(
+        self, frame: pd.DataFrame, path: str | Path, notes: Notes
+    ) -> np.ndarray:
+        """Read the label column.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Rows as they were read.
+        path : str or Path
+            The file, for messages.
+        notes : Notes
+            Collects a note on values that training did not have, and that belong to
+            the rest.
+
+        Returns
+        -------
+        ndarray of int8 of shape (n_samples,)
+            1 for the positive label, 0 for the negative one, -1 for a missing one.
+
+        Raises
+        ------
+        TableError
+            If a row has a third label.
+        """
+        text = label_text(frame[self.label])
+        negative, positive = self.labels
+        negatives, positives = self.spellings
+        # A missing value equals neither label and gets -1, as an unknown one does; only
+        # the latter is an error.
+        is_known = [text.isin(negatives), text.isin(positives)]
+        codes = np.select(is_known, [0, 1], default=-1)
+        is_unknown = (codes < 0) & text.notna().to_numpy()
+        unknown = text[is_unknown]
+        if len(unknown):
+            first = unknown.iloc[0]
+            # Where no value is known, it is another column.
+            if self.label_values and (codes >= 0).any():
+                notes.say(
+                    "unseen_label", column=self.label, value=first, negative=negative
+                )
+                return np.where(is_unknown, 0, codes).astype(np.int8)
+            count = int((unknown == first).sum())
+            raise TableError(
+                f"{path}, label column {self.label!r}: expected {negative!r} or "
+                f"{positive!r}, got {first!r} in {count} of {len(frame)} rows."
+            )
+        return codes.astype(np.int8)
+
+    @property
+    def spellings(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What a label column can hold: for a negative, and for a positive row."""
+        negative, positive = self.labels
+        negatives, positives = self.label_values or ((), ())
+        return (negative, *negatives), (positive, *positives)
+
+    def as_labels(self, positive: np.ndarray) -> pd.Series:
+        """Write predictions as labels of the kind that the training file had.
+
+        Parameters
+        ----------
+        positive : ndarray of bool of shape (n_samples,)
+            Whether each row is predicted positive.
+
+        Returns
+        -------
+        Series of shape (n_samples,)
+
+        Examples
+        --------
+        >>> columns = Columns("y", ("no", "yes"), "text", (), {})
+        >>> columns.as_labels(np.array([True, False])).tolist()
+        ['yes', 'no']
+        """
+        labels: Any = pd.Series(list(self.labels))
+        if self.label_kind == "number":
+            # Labels 0 and 1 are predicted as 0 and 1, not as 0.0 and 1.0.
+            labels = pd.to_numeric(labels)
+            if (labels % 1 == 0).all():
+                labels = labels.astype("int64")
+        elif self.label_kind == "flag" and set(self.labels) == {"True", "False"}:
+            labels = labels == "True"
+        return labels.take(positive.astype(np.intp)).reset_index(drop=True)
+
+
+def check_named_once(group: Sequence[str]) -> None:
+    """Raise if a column is named twice as a group.
+
+    Examples
+    --------
+    >>> check_named_once(["sex", "sex"])
+    Traceback (most recent call last):
+    cape_app.tables._source.TableError: a column can be a group only once, ...
+    """
+    if len(set(group)) < len(group):
+        listed = quoted(list(group), len(group))
+        raise TableError(f"a column can be a group only once, got {listed}.")
+
+
+def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Check the edges of ranges.
+
+    Examples
+    --------
+    >>> check_bins({"age": [18, 65]}, ["age"])
+    {'age': (18.0, 65.0)}
+    >>> check_bins({"age": [65, 18]}, ["age"])
+    Traceback (most recent call last):
+    cape_app.tables._source.TableError: bins must be ... numbers, got 65, 18 for 'age'.
+    """
+    checked = {}
+    for name, edges in (bins or {}).items():
+        if name not in group:
+            raise TableError(
+                f"bins must be given for group columns ({quoted(group, 5)}), got "
+                f"{name!r}."
+            )
+        checked[name] = tuple(map(float, edges))
+        if not edges or list(checked[name]) != sorted(set(checked[name])):
+            got = ", ".join(f"{edge:g}" for edge in edges)
+            raise TableError(f"bins must be ascending numbers, got {got} for {name!r}.")
+    return checked
+
+
+def bin_names(edges: Sequence[float]) -> list[str]:
+    """Name the ranges between edges, each of which begins with an edge.
+
+    Examples
+    --------
+    >>> bin_names([18, 19, 30, 65])
+    ['under 18', '18', '19-29', '30-64', '65+']
+    >>> bin_names([0, 0.5])
+    ['under 0', '0 to under 0.5', '0.5+']
+    """
+    names = [f"under {edges[0]:g}"]
+    is_whole = all(edge >= 0 and float(edge).is_integer() for edge in edges)
+    for low, high in pairwise(edges):
+        if not is_whole:
+            names.append(f"{low:g} to under {high:g}")
+        elif high - low == 1:
+            names.append(f"{low:g}")
+        else:
+            names.append(f"{low:g}-{high - 1:g}")
+    return [*names, f"{edges[-1]:g}+"]
+
+
+def in_bins(values: pd.Series, edges: Sequence[float], path: str | Path) -> pd.Series:
+    """Replace numbers by the names of their ranges; missing ones stay missing.
+
+    Examples
+    --------
+    >>> in_bins(pd.Series([17.9, 18, 64.5, 65]), [18, 65], "new.csv").tolist()
+    ['under 18', '18-64', '18-64', '65+']
+    """
+    numbers = as_kind(values, "number", path, Notes())
+    names = pd.array(bin_names(edges), dtype="str")
+    codes = np.searchsorted(edges, numbers, side="right")
+    return pd.Series(names.take(codes), values.index).where(numbers.notna())
+
+
+def note_many_groups(name: str, values: Iterable[str], notes: Notes) -> None:
+    """Note that a group column holds so many numbers that ranges would be better."""
+    numbers = [by_value(value) for value in values]
+    if len(numbers) <= _MANY_GROUPS or any(is_text for is_text, *_ in numbers):
+        return
+    quartiles = np.quantile([value for _, value, _ in numbers], [0.25, 0.5, 0.75])
+    edges = ",".join(f"{edge:g}" for edge in np.unique(np.round(quartiles)))
+    notes.say("many_groups", column=name, n=len(numbers), edges=edges)
+
+
+def note_alike(names: Sequence[str], used: Iterable[str], notes: Notes) -> None:
+    """Note that a column is used whose name another one has, or almost.
+
+    Examples
+    --------
+    >>> notes = Notes()
+    >>> note_alike(["age", "Age ", "age.1", "sex"], ["age", "sex"], notes)
+    >>> list(notes)[0].values
+    {'columns': ['age', 'Age ', 'age.1'], 'used': ['age']}
+    """
+    alike: dict[str, list[str]] = {}
+    known = set(names)
+    for name in names:
+        # The reader calls the second column "age" of a file "age.1".
+        plain, _, number = name.rpartition(".")
+        if not number.isdigit() or plain not in known:
+            plain = name
+        alike.setdefault(" ".join(plain.split()).casefold(), []).append(name)
+    needed = set(used)
+    for same in alike.values():
+        chosen = [name for name in same if name in needed]
+        if len(same) > 1 and chosen:
+            notes.say("alike_names", columns=same, used=chosen)
+
+
+def as_kind(values: pd.Series, kind: str, path: str | Path, notes: Notes) -> pd.Series:
+    """Convert a column to the kind that it had in training.
+
+    Parameters
+    ----------
+    values : Series of shape (n_samples,)
+        The column as it was read.
+    kind : {"number", "text", "date", "flag"}
+        What it held in training.
+    path : str or Path
+        The file, for messages.
+    notes : Notes
+        Collects a note if the column holds something else here.
+
+    Returns
+    -------
+    Series of shape (n_samples,)
+        Numbers and flags are floats, dates are ``datetime64[us]`` in UTC, text is str.
+
+    Raises
+    ------
+    TableError
+        If a value would be lost. A blank text counts as missing, not as lost.
+
+    Examples
+    --------
+    >>> notes = Notes()
+    >>> ages = pd.Series(["31", "45"], name="age")
+    >>> as_kind(ages, "number", "new.csv", notes).tolist()
+    [31.0, 45.0]
+    >>> list(notes)[0].values
+    {'column': 'age', 'here': 'text', 'training': 'number'}
+    """
+    # Most columns of most files: without this shortcut every part of a file would be
+    # searched for missing values three times.
+    if kind == "number" and _has_numpy_numbers(values):
+        return values.astype("float64")
+    kind_here = kind_of(values)
+    # A date is no number and a number no date: pandas would convert 2019 to a moment
+    # of the year 1970.
+    if {kind, kind_here} == {"number", "date"}:
+        raise _conversion_error(values, values.notna(), kind, path)
+    converted = _CONVERT[kind](values)
+    # What had a value before and has none now could not be converted.
+    lost = converted.isna() & values.notna()
+    if kind_here == "text":
+        lost &= values.astype(str).str.strip() != ""
+    if lost.any():
+        raise _conversion_error(values, lost, kind, path)
+    # Flags are numbers, and an empty column is of any kind.
+    silent = kind_here in (kind, "empty") or (kind_here, kind) == ("flag", "number")
+    if not silent:
+        notes.say("converted", column=values.name, here=kind_here, training=kind)
+    return converted
+
+
+def kind_of(values: pd.Series) -> str:
+    """Tell what a column holds.
+
+    Parameters
+    ----------
+    values : Series of shape (n_samples,)
+
+    Returns
+    -------
+    {"number", "text", "date", "flag", "empty"}
+        A time span is a number, of seconds. A column is empty if all its values are
+        missing; it then fits every kind.
+
+    Examples
+    --------
+    >>> kind_of(pd.Series([1, 2])), kind_of(pd.Series([None, True]))
+    ('number', 'flag')
+    """
+    if not values.notna().any():
+        return "empty"
+    # A column of flags with gaps has the type object; only its values tell.
+    return _KINDS_OF_VALUES.get(pd.api.types.infer_dtype(values), "text")
+
+
+def _conversion_error(
+    values: pd.Series, lost: pd.Series, kind: str, path: str | Path
+) -> TableError:
+    """Make the error for values that do not fit the kind of the training file."""
+    example = str(values[lost].iloc[0])[:40]
+    return TableError(
+        f"{path}, column {values.name!r}: {KINDS[kind]} in training, here "
+        f"{KINDS[kind_of(values)]} such as {example!r} ({int(lost.sum())} rows)."
+    )
+
+
+def _has_numpy_numbers(values: pd.Series) -> bool:
+    """Tell whether a column is a plain numpy array of integers or floats."""
+    return isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiu"
+
+
+def _to_numbers(values: pd.Series) -> pd.Series:
+    """Convert to floats; what is no number becomes NaN."""
+    if values.dtype.kind == "m":
+        return values.dt.total_seconds()
+    if _has_numpy_numbers(values):
+        return values.astype("float64")
+    # Gaps may be pd.NA, which float() rejects; it accepts None.
+    if kind_of(values) == "flag":
+        return values.astype(object).where(values.notna(), None).astype("float64")
+    return pd.to_numeric(values.astype(object), errors="coerce").astype("float64")
+
+
+def _to_flags(values: pd.Series) -> pd.Series:
+    """Convert to 1.0 for true and 0.0 for false; anything else becomes NaN."""
+    if kind_of(values) == "text":
+        return values.astype(str).str.strip().str.lower().map(_FLAGS)
+    # Only 0 and 1 are flags, although bool(2) is true.
+    numbers = _to_numbers(values)
+    return numbers.where(numbers.isin([0.0, 1.0]))
+
+
+def _to_dates(values: pd.Series) -> pd.Series:
+    """Convert to moments in UTC; text that is no date becomes NaT.
+
+    Text must be in ISO format, or as 31.12.2024.
+    """
+    dates = values
+    if kind_of(values) != "date":
+        text = values.astype("str")
+        dates = pd.to_datetime(text, errors="coerce", format="ISO8601")
+        if dates.isna().all():
+            dates = dotted_dates(text)
+    if isinstance(dates.dtype, pd.DatetimeTZDtype):
+        dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
+    # Formats differ in their unit (s, ms, us, ns), and learners must see one type.
+    return dates.astype("datetime64[us]")
+
+
+def _to_text(values: pd.Series) -> pd.Series:
+    """Convert to text; text stays as it is, "1.0" included."""
+    if kind_of(values) == "text":
+        return values.astype("str")
+    return plain_text(values)
+
+
+_CONVERT = {
+    "number": _to_numbers,
+    "flag": _to_flags,
+    "date": _to_dates,
+    "text": _to_text,
+}
+
+
+def plain_text(values: pd.Series, notes: Notes | None = None) -> pd.Series:
+    """Write values as text, so that 1, 1.0 and "1" are the same.
+
+    Parameters
+    ----------
+    values : Series of shape (n_samples,)
+    notes : Notes, default=None
+        Collects a note on the first value whose spelling has changed.
+
+    Returns
+    -------
+    Series of str of shape (n_samples,)
+        Missing values stay missing.
+
+    Examples
+    --------
+    >>> notes = Notes()
+    >>> plain_text(pd.Series([1.0, 2.0], name="ward"), notes).tolist()
+    ['1', '2']
+    >>> list(notes)[0].values
+    {'column': 'ward', 'value': 1.0, 'read_as': '1'}
+    """
+    # Rows are many and levels few: only the levels are written anew.
+    codes, levels = pd.factorize(values)
+    texts = [plain_value(level) for level in levels]
+    for level, text in zip(levels, texts, strict=True):
+        # Nobody sees how an accent is stored.
+        if notes is not None and unicodedata.normalize("NFC", str(level)) != text:
+            notes.say("respelled", column=values.name, value=level, read_as=text)
+            break
+    # factorize gives missing values the code -1, and take leaves them missing.
+    array = pd.array(texts, dtype="str").take(codes, allow_fill=True)
+    return pd.Series(array, index=values.index)
+
+
+def plain_value(value: Any) -> str:
+    """Write one value as text: whole numbers without decimals, all else as it is.
+
+    An accent may be part of a letter or stand behind it: it is made part of it.
+
+    Examples
+    --------
+    >>> plain_value(1.0), plain_value("1.00"), plain_value("007"), plain_value(1.5)
+    ('1', '1', '007', '1.5')
+    >>> plain_value("1,0"), plain_value("1,000")
+    ('1', '1,000')
+    """
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    text = unicodedata.normalize("NFC", str(value))
+    whole = _WHOLE_NUMBER.fullmatch(text)
+    if isinstance(value, str) and whole:
+        return whole[1]
+    return text
+
+
+def label_text(values: pd.Series) -> pd.Series:
+    """Write a label column as plain text, in which blanks are no label.
+
+    Examples
+    --------
+    >>> label_text(pd.Series(["1.0", " "])).isna().tolist()
+    [False, True]
+    """
+    text = plain_text(values)
+    return text.where(text.str.strip() != "")
+
+
+def by_value(text: str) -> tuple[bool, float, str]:
+    """Sort key for labels: numbers by their value, then text.
+
+    Examples
+    --------
+    >>> sorted(["b", "10", "9", "-1"], key=by_value)
+    ['-1', '9', '10', 'b']
+    """
+    try:
+        return False, float(text), text
+    except ValueError:
+        return True, 0.0, text
+
+
+def order_labels(labels: Iterable[str], positive: str | None) -> tuple[str, str]:
+    """Tell the negative from the positive label.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        The two labels, as `plain_text` writes them.
+    positive : str or None
+        The positive label as the user named it. None takes the greater of the two:
+        by value where both are numbers, else by the alphabet.
+
+    Returns
+    -------
+    negative, positive : str
+
+    Raises
+    ------
+    TableError
+        If the user named a third label.
+
+    Examples
+    --------
+    >>> order_labels(["10", "9"], None)
+    ('9', '10')
+    >>> order_labels(["no", "yes"], "no")
+    ('yes', 'no')
+    """
+    # As text, "10" would come before "9".
+    smaller, greater = sorted(labels, key=by_value)
+    if positive is None:
+        return smaller, greater
+    wanted = plain_value(positive)
+    if wanted == smaller:
+        return greater, smaller
+    if wanted == greater:
+        return smaller, greater
+    raise TableError(
+        f"the positive label must be {smaller!r} or {greater!r}, got {positive!r}."
+    )
+
+
+def named_values(positive: str | Sequence[str] | None) -> list[str]:
+    """Return the positive values that the user named, as `plain_text` writes them.
+
+    Examples
+    --------
+    >>> named_values("1.0"), named_values(["Pass", "Distinction"]), named_values(None)
+    (['1'], ['Pass', 'Distinction'], [])
+    """
+    if positive is None:
+        return []
+    values = [positive] if isinstance(positive, str) else positive
+    return list(dict.fromkeys(map(plain_value, values)))
+
+
+def split_labels(
+    counts: Mapping[str, int], positive: Sequence[str], where: str, notes: Notes
+) -> tuple[tuple[str, str], tuple[tuple[str, ...], ...]]:
+    """Tell negative from positive values of a label column, which may be many.
+
+    Parameters
+    ----------
+    counts : mapping from str to int
+        The values, as `label_text` writes them, and the rows of each.
+    positive : sequence of str
+        The values that the user named, from `named_values`.
+    where : str
+        File and column, for messages.
+    notes : Notes
+        Collects what is set against what, where there are more than two values.
+
+    Returns
+    -------
+    labels : tuple of str
+        The negative and the positive label.
+    values : tuple of two tuples of str
+        The values that they stand for; empty if they are the values.
+
+    Raises
+    ------
+    TableError
+        If the values cannot be told apart in two.
+
+    Examples
+    --------
+    >>> counts = {"Pass": 60, "Fail": 30, "Distinction": 10}
+    >>> labels, values = split_labels(
+    ...     counts, ["Pass", "Distinction"], "marks.csv, label column 'mark'", Notes()
+    ... )
+    >>> labels
+    ('not Pass or Distinction', 'Pass or Distinction')
+    >>> values
+    (('Fail',), ('Pass', 'Distinction'))
+    """
+    if len(counts) == 2 and len(positive) < 2:
+        return order_labels(counts, positive[0] if positive else None), ()
+    by_size = sorted(counts, key=lambda value: -counts[value])
+    shown = {value: f"{value[:40]!r} ({counts[value]} rows)" for value in by_size}
+    rest = [value for value in by_size if value not in positive]
+    if len(counts) < 2 or not positive:
+        advice = ""
+        if len(counts) > MOST_LABELS:
+            advice = (
+                " Make a column of two values of it first, such as 1 above a limit."
+            )
+        elif len(counts) > 2:
+            # A value of hardly any rows is more likely a mistake than a class.
+            rarest = counts[by_size[1]] / _RARE
+            common = [value for value in by_size if counts[value] >= rarest]
+            # Of many values, two: the option can be repeated.
+            n_named = min(max(len(common) - 2, 1), 2)
+            two = sorted(common, key=by_value)[-n_named:]
+            options = shlex.join(
+                word for value in two for word in ("--positive", value)
+            )
+            advice = (
+                " Name those that count as positive, and the rest is negative, such as "
+                f"{options}."
+            )
+            if len(common) == 2:
+                rare = listed(map(repr, by_size[2:]), 4)
+                advice = f" If {rare} is a mistake, correct it.{advice}"
+        raise TableError(
+            f"{where} must hold two values, got {len(counts)}: "
+            f"{listed(shown.values(), 4)}.{advice}"
+        )
+    for value in positive:
+        if value not in counts:
+            raise TableError(
+                f"{where} has no value {value!r}; its values are "
+                f"{listed(shown.values(), 8)}. Give each its own --positive."
+            )
+    if not rest:
+        raise TableError(f"{where}: --positive names all values, so none is negative.")
+    name = either(positive)
+    notes.say(
+        "against_rest",
+        positive=either([repr(value) for value in positive]),
+        rest=listed([shown[value] for value in rest], 8),
+    )
+    return (f"not {name}", name), (tuple(rest), tuple(positive))

@@ -1,0 +1,681 @@
+"""Training on a file: its table, or a random sample of it, and the model."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cape import persist
+from cape.base._io import check_apart, check_free
+from cape.base._numbers import quoted
+from cape.base._validation import check_choice
+from cape.classifier import CapeClassifier
+from cape.examination import suspicious_columns
+from cape.rules._deciding import rule_of
+from cape.rules._rules import describe_rule
+from cape.training._choice import LEARNERS, make_learner
+from cape.training._scores import Scores
+from cape_app.files._columns import (
+    MOST_LABELS,
+    Bins,
+    Columns,
+    as_kind,
+    check_bins,
+    check_named_once,
+    label_text,
+    named_values,
+    note_many_groups,
+    plain_text,
+    split_labels,
+)
+from cape_app.files._model import TableModel, describe_groups
+from cape_app.files._notes import Notes
+from cape_app.files._scan import OnRows, Scan, single_thread_if_small
+from cape_app.tables import (
+    Dialect,
+    Source,
+    TableError,
+    check_columns_exist,
+    source_files,
+)
+
+_SETTINGS = (
+    "pool",
+    "quantifier",
+    "scores",
+    "cv",
+    "rule",
+    "drift",
+    "preprocessing",
+    "share_estimator",
+    "small_groups",
+)
+
+
+def _settings_of(clf: CapeClassifier) -> dict[str, Any]:
+    """Return the parameters of a classifier that say how it is trained."""
+    parameters = clf.get_params(deep=False)
+    return {name: parameters[name] for name in _SETTINGS}
+
+
+DEFAULT_SETTINGS: dict[str, Any] = _settings_of(CapeClassifier())
+"""Parameters of `CapeClassifier` that `train_file` uses unless told otherwise."""
+
+PAPER_SETTINGS: dict[str, Any] = _settings_of(CapeClassifier.paper())
+"""Parameters of `CapeClassifier` in the paper."""
+
+FILE_LEARNERS = ("auto", *LEARNERS)
+"""Learners that `train_file` knows by name."""
+
+MAX_ROWS_PER_CLASS = 200_000
+"""How many rows of each group and label `train_file` trains on."""
+
+# Columns of a reservoir, which no file has.
+_DRAW = "\0draw"
+_SIZE = "\0size"
+
+# A small data frame takes far more memory than its rows: after this many pieces, the
+# pieces of a class are put together.
+_MAX_PIECES = 20
+
+_DATE = r"(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})|\d{4}[./-]\d{1,2}[./-]\d{1,2})\b.*"
+_WITH_SIGN = r"[+-]?\d+[.,]\d+"
+_WITH_THOUSANDS = r"[+-]?\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?"
+_NUMBER = rf"[+-]?\d+|{_WITH_SIGN}|{_WITH_THOUSANDS}"
+
+_OUTPUT = ("prediction", "probability", "estimated_prevalence")
+"""Columns that `predict_file` writes, and that tell nothing of a row."""
+
+_MANY_GROUPS = 100
+_ROWS_OF_A_GROUP = 30
+_GROUPS_FOR_A_ROW = 50
+
+_FEW_WORDS = 0.05
+"""Largest share of words in a column of text that is most likely one of numbers."""
+
+# Real data hardly ever tell the classes apart so well without the help of a column that
+# was filled in after the outcome was known.
+_SUSPICIOUS_AUC = 0.995
+
+
+def train_file(
+    path: Source,
+    out: str | Path | None,
+    *,
+    label: str,
+    group: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    drop_suspicious: bool = False,
+    positive: str | Sequence[str] | None = None,
+    missing_labels: str = "drop",
+    bins: Bins | None = None,
+    learner: str = "auto",
+    score: str | None = None,
+    decision: str | None = None,
+    positive_decision: str | None = None,
+    settings: dict[str, Any] | None = None,
+    dialect: Dialect | None = None,
+    most: int = MAX_ROWS_PER_CLASS,
+    overwrite: bool = False,
+    key: bytes | str | Path | None = None,
+    notes: Notes | None = None,
+    on_rows: OnRows | None = None,
+) -> TableModel:
+    """Train CAPE on a labelled table and save the model.
+
+    The file is read in parts and may be larger than memory. If a group has more than
+    ``most`` rows with a label, training uses a random sample of the group with the
+    prevalence of the file.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV or JSON lines (also gzipped), Parquet, Arrow, ``data.sqlite::loans``,
+        ``book.xlsx::May``, a folder or a pattern such as ``march/*.parquet``.
+    out : str, Path or None
+        Where to save the model; None does not save it.
+    label : str
+        Column with the label; it must hold two values, unless ``positive`` names the
+        positive ones of several.
+    group : sequence of str, default=()
+        Columns that make the groups. Without any, all rows are one group.
+    drop : sequence of str, default=()
+        Columns that must not be used.
+    drop_suspicious : bool, default=False
+        Whether not to use the columns that `suspicious_columns` finds, either: row
+        numbers, identifiers, dates, and columns that give the answer away. They are
+        noted in any case.
+    positive : str or sequence of str, optional
+        The label that counts as positive; by default the greater of the two. If the
+        column has more values, those that count as positive; predictions then call the
+        rest, for example, "not Pass or Distinction".
+    missing_labels : {"drop", "error"}, default="drop"
+        What to do with rows without a label: leave them out, with a note on their
+        number, or raise an error.
+    bins : mapping from str to sequence of float, optional
+        Numeric group columns to cut into ranges, with the edges: ``{"age": [18, 65]}``
+        gives the groups "under 18", "18-64" and "65+". A range includes its lower edge.
+        The model remembers them for later files.
+    learner : {"auto", "boosting", "logistic"}, default="auto"
+        What to train: "auto" chooses as ``CapeClassifier()`` does; for the other names
+        see ``make_learner``.
+    score : str, optional
+        Column with the scores of a model that you have and that was not trained on this
+        file. Nothing is trained; the file is the model's reference (`cape.Scores`).
+    decision : str, optional
+        Column with the decisions that were made with these scores.
+    positive_decision : str, optional
+        The decision that counts as positive, if that is not clear.
+    settings : dict, optional
+        Parameters of `CapeClassifier` that replace those in ``DEFAULT_SETTINGS``.
+    dialect : Dialect, optional
+        How a CSV is written: its separator, encoding and decimal sign. The model
+        remembers it for later files.
+    most : int, default=200000
+        How many rows of each group and label are trained on.
+    overwrite : bool, default=False
+        Whether to replace a file that exists.
+    key : bytes, str or Path, default=None
+        The secret that signs the model file, as for `cape.persist.save`.
+    notes : Notes, optional
+        Collects remarks and warnings.
+    on_rows : callable, optional
+        Called with the stage, "reading", "checking" (the columns) or "training", and
+        the number of rows that have just been done.
+
+    Returns
+    -------
+    TableModel
+
+    Raises
+    ------
+    TableError
+        If the table cannot be trained on; the message names the column.
+    FileExistsError
+        If ``out`` exists and ``overwrite`` is False. This is checked first.
+
+    Examples
+    --------
+    >>> train.frame.to_csv(folder / "train.csv", index=False)
+    >>> model = train_file(
+    ...     folder / "train.csv", None, label="y", group=["z"], learner="logistic"
+    ... )
+    >>> model.clf.groups_
+    ['0', '1']
+    """
+    notes = Notes() if notes is None else notes
+    # Training can take hours: what can be wrong is checked first.
+    if out is not None:
+        check_free(out, overwrite=overwrite)
+        check_apart([out], source_files(path))
+    if isinstance(key, Path):
+        key = key.read_bytes()
+    check_choice("learner", learner, FILE_LEARNERS)
+    check_choice("missing_labels", missing_labels, ("drop", "error"))
+    model_columns = [name for name in (score, decision) if name is not None]
+    if decision is not None and score is None:
+        raise ValueError(
+            "score must be given with decision: pass the column with the scores."
+        )
+    if score is not None and learner != "auto":
+        raise ValueError(
+            f"learner must not be given with score, since nothing is trained, got "
+            f"{learner!r}."
+        )
+    estimator = None if learner == "auto" else make_learner(learner)
+    scan = Scan(path, dialect, notes, on_rows)
+    missing = (settings or {}).get("missing_groups", "error")
+    check_columns_exist(model_columns, scan.table.names, scan.path)
+    if set(_OUTPUT) <= set(scan.table.names):
+        in_use = {label, *group, *drop, *model_columns}
+        written = [name for name in _OUTPUT if name not in in_use]
+        if written:
+            notes.say("own_columns", columns=written)
+            drop = [*drop, *written]
+    columns, X, y = _read_table(
+        scan,
+        label,
+        tuple(group),
+        drop,
+        positive=named_values(positive),
+        most=most,
+        missing=missing,
+        missing_labels=missing_labels,
+        bins=check_bins(bins, group),
+        notes=notes,
+    )
+    looked_at = [name for name in columns.features if name not in model_columns]
+    n_values = X[looked_at].nunique(dropna=False)
+    constant = n_values.index[n_values <= 1].tolist()
+    if constant:
+        notes.say("constant", columns=constant)
+        columns, X = _without(columns, X, constant, "constant", scan.path)
+    # The groups are named by the user, who needs them; so are scores and decisions.
+    looked_at = [name for name in looked_at if name not in constant]
+    scan.on_rows("checking", 0)
+    found = suspicious_columns(X[looked_at], y)
+    scan.on_rows("checking", len(X))
+    for kind in ("row number", "tells the answer", "date", "identifier"):
+        of_kind = [(column.column, column.why) for column in found.of_kind(kind)]
+        if of_kind:
+            code = "dropped" if drop_suspicious else "suspicious"
+            notes.say(code, kind=kind, columns=of_kind)
+    if drop_suspicious:
+        columns, X = _without(columns, X, found.columns, "suspicious", scan.path)
+    scan.on_rows("training", 0)
+    # A fixed seed by default: the same file gives the same model.
+    used = {"random_state": 0, **DEFAULT_SETTINGS, **(settings or {})}
+    if used["preprocessing"] == "auto":
+        # The encoders are ours, whichever learner was named: they never see labels.
+        used["preprocessing"] = "once"
+    if score is not None:
+        learner = "scores"
+        positive_value = None
+        if decision is not None:
+            positive_value = _positive_decision(
+                X[decision], positive_decision, columns.labels
+            )
+        estimator = Scores(score, decision, positive=positive_value)
+    # The classifier takes the groups from X and drops them before the learner sees X.
+    group_columns = list(columns.groups) or None
+    clf = CapeClassifier(estimator, group_columns=group_columns, **used)
+    with notes.listening(), single_thread_if_small(len(X)):
+        clf.fit(X, y)
+    # Fitted on 0 and 1, since the positive label need not be the greater one.
+    clf.classes_ = np.array(columns.as_labels(np.array([False, True])).tolist())
+    # Columns may give the label away together.
+    aucs = np.array([model.auc() for model in clf.models_.values()])
+    known = aucs[~np.isnan(aucs)]
+    perfect = len(known) > 0 and (known > _SUSPICIOUS_AUC).all()
+    if perfect and (drop_suspicious or not found.of_kind("tells the answer")):
+        notes.say("perfect_scores")
+    if learner == "auto":
+        chosen = clf.candidates_.index[clf.candidates_["chosen"]][0]
+        learner = f"auto: {chosen}"
+    rule = used["rule"]
+    if rule is None:
+        rule = describe_rule(rule_of(clf))["name"]
+    data = {
+        "file": scan.path.name,
+        "rows": len(X),
+        "rows_in_file": scan.rows,
+        "sha256": scan.sha256,
+    }
+    if scan.table.is_csv:
+        data["dialect"] = asdict(scan.table.dialect)
+    details = {
+        "columns": columns.to_dict(),
+        "learner": learner,
+        "data": data,
+        "groups": describe_groups(clf),
+        "settings": {
+            **used,
+            "rule": rule if isinstance(rule, str) else describe_rule(rule),
+        },
+        "suspicious": {**found.to_dict(), "dropped": drop_suspicious},
+    }
+    if out is not None:
+        # In Python, the saved model takes the table as it is in the file.
+        saved = copy.copy(clf)
+        saved.table_ = columns
+        persist.save(saved, out, key=key, details=details, overwrite=overwrite)
+    return TableModel(clf, columns, details)
+
+
+def _positive_decision(
+    decisions: pd.Series, named: str | None, labels: Sequence[str]
+) -> Any:
+    """Find the decision that calls a row positive among the values of a column.
+
+    It is the one that was named, or the one that is called as the positive label is.
+    None leaves it to `Scores`.
+    """
+    texts = label_text(decisions)
+    distinct = texts.dropna().unique().tolist()
+    if named is None:
+        if set(distinct) != set(labels):
+            return None
+        named = labels[1]
+    if named not in distinct:
+        raise TableError(
+            f"column {decisions.name!r} must hold the decision {named!r}, got "
+            f"{quoted(distinct, MOST_LABELS)}."
+        )
+    return decisions[texts == named].iloc[0]
+
+
+def _without(
+    columns: Columns, X: pd.DataFrame, names: Sequence[str], why: str, path: Path
+) -> tuple[Columns, pd.DataFrame]:
+    """Leave columns out of a table; raise if none is left to learn from."""
+    features = {
+        name: kind for name, kind in columns.features.items() if name not in names
+    }
+    if not features:
+        raise TableError(
+            f"{path} has no column left to learn from: all are {why} "
+            f"({', '.join(map(repr, names))})."
+        )
+    return replace(columns, features=features), X[[*features, *columns.groups]]
+
+
+def _read_table(
+    scan: Scan,
+    label: str,
+    group: tuple[str, ...],
+    drop: Sequence[str],
+    *,
+    positive: Sequence[str],
+    most: int,
+    missing: str,
+    missing_labels: str,
+    bins: Bins,
+    notes: Notes,
+) -> tuple[Columns, pd.DataFrame, np.ndarray]:
+    """Read a labelled table, or a sample of it if it is long, and check it.
+
+    Parameters
+    ----------
+    scan : Scan
+        Of the file.
+    label, group, drop, most, missing_labels, bins, notes
+        See `train_file`.
+    positive : sequence of str
+        The values that the user named.
+    missing : {"error", "group", "drop"}
+        What to do with rows without a group.
+
+    Returns
+    -------
+    columns : Columns
+        The columns, and what they hold.
+    X : DataFrame of shape (n_samples, n_columns)
+        Features and groups, as the classifier takes them.
+    y : ndarray of int8 of shape (n_samples,)
+        The labels: 1 is positive.
+
+    Raises
+    ------
+    TableError
+        If columns, labels or groups are missing, if there are not two labels, or if
+        there is nothing to learn from.
+    """
+    kinds = scan.table.kinds()
+    features = _features(kinds, label, group, drop, scan.path)
+    # Groups and labels are read as text, so that 007 does not become 7.
+    types = {**features, **dict.fromkeys((*group, label), "text")}
+    reservoir = Reservoir(group, label, most=most)
+    counts: Counter[str] = Counter()
+    parts = scan.labelled_parts(
+        types,
+        label,
+        group,
+        missing_groups=missing,
+        missing_labels=missing_labels,
+        bins=bins,
+    )
+    for part in parts:
+        for value, n in part[label].value_counts().items():
+            counts[str(value)] += n
+        # One spelling of a group is one class of the reservoir, and so are all values
+        # of the label that are positive.
+        columns_of_class = {name: plain_text(part[name], notes) for name in group}
+        if positive:
+            columns_of_class[label] = part[label].isin(positive)
+        reservoir.add(part.assign(**columns_of_class))
+        scan.on_rows("reading", len(part))
+        if len(counts) > MOST_LABELS and not positive:
+            # The error that says so needs no further rows.
+            break
+    where = f"{scan.path}, label column {label!r}"
+    labels, values = split_labels(counts, positive, where, notes)
+    frame = reservoir.sample()
+    # Predictions are written in the kind of the label; dates were read as text, and so
+    # were numbers, which may have a decimal comma.
+    label_kind = kinds[label]
+    if label_kind not in ("number", "flag") or values or "," in "".join(labels):
+        label_kind = "text"
+    # Columns that a total below the rows made text are what their values are.
+    for name in scan.total:
+        for kind in ("number", "date"):
+            if features.get(name) != "text":
+                continue
+            try:
+                frame[name] = as_kind(frame[name], kind, scan.path, Notes())
+            except TableError:
+                continue
+            features[name] = kind
+    columns = Columns(label, labels, label_kind, group, features, values, bins)
+    _refuse_identifiers(frame, group, reservoir.n_rows, scan.path)
+    for name in group:
+        note_many_groups(name, frame[name].dropna().astype(str).unique(), notes)
+    if len(frame) < reservoir.n_rows:
+        notes.say("sampled", n=len(frame), rows=scan.rows, most=most)
+    if scan.table.is_csv:
+        _note_look_alikes(frame, features, notes)
+    X = columns.table(frame, scan.path, notes)
+    is_positive = frame[label] if positive else frame[label] == labels[1]
+    y = is_positive.to_numpy().astype(np.int8)
+    if not X[list(features)].notna().any().any():
+        raise TableError(
+            f"{scan.path}: all values of all columns to learn from are missing."
+        )
+    return columns, X, y
+
+
+def _refuse_identifiers(
+    frame: pd.DataFrame, group: tuple[str, ...], n_rows: int, path: Path
+) -> None:
+    """Raise if there are many groups and hardly any rows of each.
+
+    Nothing could be told of them, and time and memory grow with their number.
+    """
+    n_groups = len(frame[list(group)].drop_duplicates()) if group else 1
+    # 500 groups need ten rows each, and thousands of groups thirty.
+    enough = min(_ROWS_OF_A_GROUP, n_groups / _GROUPS_FOR_A_ROW)
+    if n_groups > _MANY_GROUPS and n_rows < n_groups * enough:
+        raise TableError(
+            f"{path}: {' and '.join(map(repr, group))} would make {n_groups:,} groups "
+            f"of {n_rows:,} rows, which looks like an identifier. Name a column with "
+            "fewer values (--group), cut numbers into ranges (--bins), or put rare "
+            "values together in the file."
+        )
+
+
+def _features(
+    kinds: dict[str, str],
+    label: str,
+    group: tuple[str, ...],
+    drop: Sequence[str],
+    path: Path,
+) -> dict[str, str]:
+    """Return the columns to learn from, with their kinds, in the order of the file.
+
+    A column that was named must be there and have one role.
+    """
+    named = (label, *group)
+    check_columns_exist((*named, *drop), kinds, path)
+    check_named_once(group)
+    if label in group:
+        raise TableError(f"{label!r} cannot be both the label and a group.")
+    for name in drop:
+        if name in named:
+            raise TableError(
+                f"{name!r} is the label or a group: it is not a feature, and "
+                "cannot be dropped."
+            )
+    features = {}
+    for name, kind in kinds.items():
+        if name in named or name in drop:
+            continue
+        if kind == "other":
+            raise TableError(
+                f"{path}, column {name!r} holds lists or bytes, which no learner "
+                "takes: leave it out (--drop)."
+            )
+        features[name] = kind
+    # Without features every learner would fail, with a message about arrays.
+    if not features:
+        raise TableError(
+            f"{path} has no column left to learn from beside the label and the groups."
+        )
+    return features
+
+
+def _note_look_alikes(frame: pd.DataFrame, kinds: dict[str, str], notes: Notes) -> None:
+    """Note the columns of text that look like numbers or dates, written another way.
+
+    They are learnt from as categories: nothing fails, and the model is worse than it
+    could be.
+    """
+    alike: dict[str, list[str]] = {}
+    examples: dict[str, str] = {}
+    for name, kind in kinds.items():
+        if kind != "text":
+            continue
+        texts = frame[name].dropna().str.strip()
+        words = texts[~texts.str.fullmatch(_NUMBER)]
+        if 0 < len(words) <= _FEW_WORDS * len(texts):
+            word = words.mode()[0]
+            notes.say("few_words", column=name, value=word, n=len(words))
+        look, example = _look_of(texts)
+        if look:
+            alike.setdefault(look, []).append(name)
+            examples.setdefault(look, example)
+    for look, names in alike.items():
+        notes.say("looks_like", look=look, example=examples[look], columns=names)
+
+
+def _look_of(texts: pd.Series) -> tuple[str, str]:
+    """Say what texts look like, with an example; empty if they are just text."""
+    if texts.empty:
+        return "", ""
+    if texts.str.fullmatch(_DATE).all():
+        return "date", texts.iloc[0]
+    if not texts.str.fullmatch(_NUMBER).all():
+        return "", ""
+    # A single sign may be either; two in a number, or a blank, leave no doubt.
+    in_doubt = texts.str.fullmatch(rf"[+-]?\d+|{_WITH_SIGN}")
+    if not in_doubt.all():
+        return "thousands", texts[~in_doubt].iloc[0]
+    for look, sign in (("comma", ","), ("point", ".")):
+        with_sign = texts[texts.str.contains(sign, regex=False)]
+        if len(with_sign):
+            return look, with_sign.iloc[0]
+    return "", ""
+
+
+class Reservoir:
+    """A uniform sample of the rows of each class: each combination of group and label.
+
+    PP-SAMPLING draws from the classes one by one, so that a sample of each is all it
+    needs. Every row draws a random number, and a class keeps the rows with the ``most``
+    smallest numbers. Numbers are drawn in the order of rows; the sample therefore does
+    not depend on how the file is cut into parts, and a table that is small enough comes
+    out whole, in its order.
+
+    Parameters
+    ----------
+    groups : sequence of str
+        Group columns.
+    label : str
+        Label column.
+    most : int
+        How many rows of a class are kept.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that were added.
+
+    Examples
+    --------
+    >>> reservoir = Reservoir(["z"], "y", most=100)
+    >>> part = pd.DataFrame({"x": range(1000), "z": "a", "y": [0, 1, 1, 1] * 250})
+    >>> for _ in range(10):
+    ...     reservoir.add(part)
+    >>> reservoir.n_rows, reservoir.sample()["y"].value_counts().to_dict()
+    (10000, {1: 100, 0: 33})
+    """
+
+    def __init__(self, groups: Sequence[str], label: str, *, most: int, seed: int = 0):
+        if most < 1:
+            raise ValueError(f"most must be at least 1, got {most!r}.")
+        self.n_rows = 0
+        self._groups = list(groups)
+        self._label = label
+        self._most = most
+        self._random = np.random.default_rng(seed)
+        # Rows with their draws, and a line with the size of each class.
+        self._pieces: list[pd.DataFrame] = []
+        self._sizes = pd.DataFrame()
+
+    def add(self, part: pd.DataFrame) -> None:
+        """Add the rows of a part.
+
+        Parameters
+        ----------
+        part : DataFrame
+            With the group columns and the label column.
+        """
+        # The index tells where a row was in the file, so that the sample can be sorted.
+        part = part.set_axis(pd.RangeIndex(self.n_rows, self.n_rows + len(part)))
+        self.n_rows += len(part)
+        draws = self._random.random(len(part))
+        self._pieces.append(part.assign(**{_DRAW: draws}))
+        sizes = self._by_class(part).size().reset_index(name=_SIZE)
+        if len(self._sizes):
+            sizes = pd.concat([self._sizes, sizes])
+        self._sizes = self._by_class(sizes)[_SIZE].sum().reset_index()
+        # Sorting out at twice the number makes the cost of a row constant on average.
+        limit = 2 * self._most * len(self._sizes)
+        if sum(map(len, self._pieces)) > limit or len(self._pieces) > _MAX_PIECES:
+            self._keep_smallest(np.full(len(self._sizes), self._most))
+
+    def _by_class(self, rows: pd.DataFrame) -> Any:
+        """Group rows by class, in an order that depends on the classes alone."""
+        # Rows without a group or label are a class, too: the caller must find and count
+        # them. Categories that do not occur are none.
+        columns = [*self._groups, self._label]
+        return rows.groupby(columns, dropna=False, observed=True)
+
+    def sample(self) -> pd.DataFrame:
+        """Return the sample.
+
+        The classes of a group are cut to the same share, so that the prevalence of the
+        group is that of the file.
+
+        Returns
+        -------
+        DataFrame
+            Its rows are in the order of the file, and its index tells where they were.
+        """
+        sizes = self._sizes[_SIZE]
+        shares = (self._most / sizes).clip(upper=1)
+        # The class that had to be cut most decides for its group; otherwise the
+        # prevalence would move from that of the file.
+        groups: Any = np.zeros(len(sizes))
+        if self._groups:
+            groups = [self._sizes[name] for name in self._groups]
+        shares = shares.groupby(groups, dropna=False, observed=True).transform("min")
+        # A rare label must not vanish from its group.
+        kept = (shares * sizes).round().clip(lower=1)
+        self._keep_smallest(kept.to_numpy())
+        return self._pieces[0].drop(columns=_DRAW).sort_index()
+
+    def _keep_smallest(self, sizes: np.ndarray) -> None:
+        """Keep so many rows of each class, those that drew the smallest numbers."""
+        rows = pd.concat(self._pieces)
+        by_class = self._by_class(rows)
+        ranks = by_class[_DRAW].rank(method="first")
+        # Every class has rows left, so that the classes are those of the sizes.
+        self._pieces = [rows[ranks <= sizes[by_class.ngroup()]]]

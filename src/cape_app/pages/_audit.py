@@ -1,0 +1,173 @@
+"""The summary of an audit: what the labels say about predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from cape.base._groups import MISSING_GROUP, Group, combined_columns
+from cape.base._json_fields import strict_json
+from cape.base._numbers import unique_names
+from cape.metrics import Audit
+from cape.metrics._audit import audit_counts
+from cape.metrics._rates import FEWEST_ROWS, Confusion
+from cape_app.pages._model import stamped
+from cape_app.words._audit import left_out_groups
+from cape_app.words._page import Summary
+
+
+def audit_summary(
+    counts: Mapping[Group, Confusion],
+    *,
+    level: float,
+    file: str | Path,
+    file_sha256: str,
+    columns: Summary,
+    title: str | None = None,
+    author: str = "",
+    note: str = "",
+    group_columns: Sequence[str] = (),
+    table: str | None = None,
+) -> Summary:
+    """Summarise predictions that anybody made, with intervals.
+
+    Parameters
+    ----------
+    counts : mapping from group to Confusion
+        Confusion counts of each group.
+    level : float in (0, 1)
+        Confidence level of the intervals.
+    file : str or Path
+        The table with labels and predictions.
+    file_sha256 : str
+        Hash of the file.
+    columns : dict
+        Which columns hold the labels, the predictions and the groups; ``positive`` is
+        the positive label.
+    title : str, default=None
+        Heading of the page; None is the name of the file.
+    author, note : str, default=""
+        Who made the audit, and what a reader has to know first.
+    group_columns : sequence of str, default=()
+        Columns whose values the groups combine, if there are several.
+    table : {"ll144"}, default=None
+        Whether to give the tables of a bias audit instead, which needs no labels.
+
+    Returns
+    -------
+    dict
+        All numbers of the audit page, as JSON can hold them.
+
+    Examples
+    --------
+    >>> from cape.metrics._rates import Confusion
+    >>> counts = {"a": Confusion(tp=8, fp=2, fn=2, tn=8, rows=20)}
+    >>> summary = audit_summary(
+    ...     counts, level=0.95, file="scored.csv", file_sha256="0a1b", columns={}
+    ... )
+    >>> summary["title"], summary["rows"]
+    ('scored.csv', 20)
+    """
+    name = Path(file).name
+    files = [{"file": name, "sha256": file_sha256}]
+    rows = sum(confusion.rows for confusion in counts.values())
+    about = {
+        "title": title or name,
+        "author": author,
+        "note": note,
+        "rows": rows,
+        "made": stamped({"files": files, "columns": columns}),
+    }
+    if table is not None:
+        return {"kind": table, **about, "tables": impact_tables(counts, group_columns)}
+    audit = audit_counts(counts, level=level)
+    names = unique_names(counts, combined_columns(group_columns))
+    content = audit_content(audit, counts, names)
+    return {"kind": "audit", **about, "level": level, "observed": {"cape": content}}
+
+
+def impact_tables(counts: Mapping[Group, Confusion], columns: Sequence[str]) -> Summary:
+    """Compute how often categories are predicted positive, and how evenly.
+
+    Parameters
+    ----------
+    counts : mapping from group to Confusion
+        Counts of each combination of values of the columns.
+    columns : sequence of str
+        Group columns, such as sex and race.
+
+    Returns
+    -------
+    dict
+        A table for each column and for all of them combined: how many rows are of an
+        ``unknown`` category, and the known ``categories``, each with its
+        ``applicants``, how many are ``selected``, their ``rate`` and its
+        ``impact_ratio``, the rate divided by the highest. Categories of less than 2 %
+        of the rows have no ratio and are not the highest (6 RCNY 5-301 (d)).
+
+    Examples
+    --------
+    >>> from cape.metrics._rates import Confusion
+    >>> counts = {"f": Confusion(2, 0, 0, 1, rows=3), "m": Confusion(1, 0, 0, 2, 3)}
+    >>> tables = impact_tables(counts, ["sex"])
+    >>> [entry["impact_ratio"] for entry in tables["sex"]["categories"]]
+    [1.0, 0.5]
+    """
+    frame = pd.DataFrame(list(counts))
+    places = list(frame)
+    frame["applicants"] = [counted.rows for counted in counts.values()]
+    frame["selected"] = [int(counted.tp + counted.fp) for counted in counts.values()]
+    of_each = {name: [place] for place, name in enumerate(columns)}
+    tables = {}
+    for name, by in (of_each | {" x ".join(columns): places}).items():
+        is_known = (frame[by] != MISSING_GROUP).all(axis=1)
+        table = frame[is_known].groupby(by)[["applicants", "selected"]].sum()
+        table.insert(0, "category", list(unique_names(table.index).values()))
+        table["rate"] = table["selected"] / table["applicants"]
+        # Smaller categories may be left out: 6 RCNY 5-301 (d).
+        is_compared = table["applicants"] / table["applicants"].sum() >= 0.02
+        compared = table["rate"].where(is_compared)
+        # Where nobody is selected, 0 / 0 is NaN: no rate is the highest.
+        table["impact_ratio"] = compared / compared.max()
+        categories = strict_json(table.to_dict("records"))
+        unknown = int(frame["applicants"][~is_known].sum())
+        tables[name] = {"unknown": unknown, "categories": categories}
+    return tables
+
+
+def audit_content(
+    audit: Audit, counts: Mapping[Group, Confusion], names: Mapping[Group, str]
+) -> Summary:
+    """Return an audit as JSON can hold it, with what differs and the worst pairs.
+
+    Parameters
+    ----------
+    audit : Audit
+    counts : mapping from group to Confusion
+        Confusion counts of each group.
+    names : mapping from group to str
+        What the groups are called.
+
+    Returns
+    -------
+    dict
+        What `cape.metrics.Audit.to_dict` gives; ``differences`` that are more than
+        chance; ``worst``, the pair of each metric; ``small_groups``, the groups
+        whose pairs are never the worst; and ``left_out``, a sentence about them.
+    """
+    # A board looks at the worst pair first; with ten groups there are ninety.
+    pairs = audit.worst_pairs().items()
+    worst = {metric: finding.to_dict(names) for metric, finding in pairs}
+    small = [names[group] for group in counts if counts[group].rows < FEWEST_ROWS]
+    left_out = ""
+    if small and audit.between:
+        left_out = left_out_groups(small, FEWEST_ROWS)
+    return {
+        **audit.to_dict(names),
+        "differences": [finding.to_dict(names) for finding in audit.differences()],
+        "worst": worst,
+        "small_groups": small,
+        "left_out": left_out,
+    }

@@ -1,0 +1,345 @@
+"""Pages over time: of many batches, and of a watch; their summaries and pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from cape.base._json_fields import strict_json
+from cape.examination._action import CODES
+from cape.shown import _plot, _watch
+from cape.shown._plot import ALARM, NOW, THEN, import_altair, share_domain
+from cape_app.pages._batch import columns_at_fault, picture, worst_word
+from cape_app.pages._model import stamped
+from cape_app.words._page import Summary, positive_label
+
+if TYPE_CHECKING:
+    from cape.watch._watch import Watch
+
+_DRIFTED = ["fault", "drifted", "ignored"]
+_MOST_TICKS = 6
+
+# 2024-03, 2024_03_15 or 20240315, not in the middle of a longer number.
+_DATE = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01]))?(?!\d)"
+)
+_MOST_LABELS = 400
+"""Labels of an axis; a file of 1990 among those of 2024 is no axis of months."""
+
+
+_MOST_DRAWN = 2
+"""Groups in the picture: as many as fit beside the table."""
+
+
+def batches_summary(
+    batches: Sequence[Summary], *, level: float, provenance: Mapping[str, Any]
+) -> Summary:
+    """Summarise the prevalences of all groups over time.
+
+    Parameters
+    ----------
+    batches : sequence of dict
+        From `batch_facts`, in order of time.
+    level : float in (0, 1)
+        Confidence level of the intervals.
+    provenance : mapping
+        The files and the model, from `file_provenance`.
+
+    Returns
+    -------
+    dict
+        All numbers and sentences of the page of many batches, as JSON can hold them.
+    """
+    drifted = []
+    columns: list[tuple[str, Summary]] = []
+    entries = []
+    for batch in batches:
+        entries.append(
+            {
+                "batch": batch["title"],
+                "rows": batch["rows"],
+                "expected_pe": batch["expected_pe"],
+                "action": batch["action"],
+            }
+        )
+        if batch["verdict"]["word"] in _DRIFTED:
+            drifted.append(batch["title"])
+        for fault in batch["verdict"]["faults"]:
+            columns.append((batch["title"], {**fault, "fault": True}))
+    verdict = {
+        "word": worst_word([batch["verdict"]["word"] for batch in batches]),
+        "faults": columns_at_fault(columns, "batches"),
+    }
+    return {
+        "kind": "batches",
+        "title": f"{batches[0]['title']} to {batches[-1]['title']}",
+        "positive": positive_label(provenance["columns"]),
+        "rows": sum(batch["rows"] for batch in batches),
+        "level": level,
+        "verdict": verdict,
+        "groups": _over_time(batches),
+        "batches": entries,
+        "drifted": drifted,
+        "made": stamped(provenance),
+    }
+
+
+def _over_time(batches: Sequence[Summary]) -> list[Summary]:
+    """Turn groups of batches into batches of groups.
+
+    A group may be absent from some batches, so that each entry has its place in time.
+    """
+    groups: dict[str, Summary] = {}
+    for place, batch in enumerate(batches, 1):
+        for record in batch["groups"]:
+            name = record["group"]
+            entry = groups.setdefault(name, {"group": name, "batches": []})
+            # The same in every batch, because all are compared with one training.
+            entry["training_prevalence"] = record["training_prevalence"]
+            about = {"batch": batch["title"], "place": place}
+            entry["batches"].append({**about, **record})
+    return list(groups.values())
+
+
+def batches_pictures(summary: Summary) -> dict[str, list[Summary]]:
+    """Draw the pictures of the page of many batches.
+
+    Parameters
+    ----------
+    summary : dict
+        From `batches_summary`.
+
+    Returns
+    -------
+    dict
+        Lists of pictures under the names by which the page asks for them.
+    """
+    names = [batch["batch"] for batch in summary["batches"]]
+    labels = batch_labels(names)
+    frames = {}
+
+    # Groups to act on come first.
+    def gravity(group: Summary) -> int:
+        return min(CODES.index(batch["action"]["code"]) for batch in group["batches"])
+
+    for group in sorted(summary["groups"], key=gravity):
+        frames[group["group"]] = frame_over_time(group, labels)
+    # One scale for all: groups are compared with each other, too.
+    domain = share_domain(pd.concat(frames.values())[["high", "estimate", "training"]])
+    pictures = []
+    for name, frame in frames.items():
+        title = f"Share of positives in {name} over {len(names)} batches"
+        pictures.append(picture(name, title, draw_over_time(frame, domain), frame))
+    return {"over_time": pictures}
+
+
+def frame_over_time(group: Summary, labels: list[str]) -> pd.DataFrame:
+    """Return the prevalence of one group in each batch, in order of time.
+
+    Parameters
+    ----------
+    group : dict
+        One entry of ``groups`` of the summary.
+    labels : list of str
+        What the axis calls all batches, in order of time.
+
+    Returns
+    -------
+    DataFrame
+        One row for each batch: batch, estimate, low, high, verdict and training.
+        Numbers are missing where the group is not in the batch, and where there is no
+        batch of a month or day.
+    """
+    frame = pd.DataFrame(group["batches"])
+    frame.index = [labels[place - 1] for place in frame["place"]]
+    frame = frame[["estimate", "low", "high", "verdict"]].reindex(with_gaps(labels))
+    frame = frame.rename_axis("batch").reset_index()
+    return frame.assign(training=group["training_prevalence"])
+
+
+def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
+    """Draw the prevalence as a line with bars, broken where a batch is missing.
+
+    The training prevalence is a dashed line. Batches in which more than the prevalence
+    moved are marked by crosses.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `frame_over_time`.
+    domain : list of two floats
+        Ends of the axis of shares.
+
+    Returns
+    -------
+    altair chart
+    """
+    alt = import_altair()
+    labels = frame["batch"].tolist()
+    axis = alt.Axis(
+        values=labels[:: -(-len(labels) // _MOST_TICKS)],
+        labelAngle=-40,
+        labelLimit=110,
+        grid=False,
+    )
+    x = alt.X("batch:O", title=None, scale=alt.Scale(domain=labels), axis=axis)
+    scale = alt.Scale(domain=domain)
+    y = alt.Y("estimate:Q", title=None, scale=scale, axis=alt.Axis(tickCount=3))
+    base = alt.Chart(frame)
+    there = alt.Chart(frame.dropna(subset="estimate"))
+    bars = there.mark_rule(strokeWidth=7, opacity=0.3, color=NOW)
+    bars = bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q")
+    # A line ends where a number is missing.
+    line = base.mark_line(strokeWidth=2, color=NOW).encode(x=x, y=y)
+    dots = there.mark_circle(size=40, opacity=1, color=NOW).encode(x=x, y=y)
+    training = alt.Chart(frame.head(1)).mark_rule(
+        strokeDash=[5, 4], strokeWidth=1.5, color=THEN
+    )
+    training = training.encode(y="training:Q")
+    # Crosses are drawn last, so that a line never hides one.
+    drifted = alt.Chart(frame[frame["verdict"].isin(_DRIFTED)])
+    crosses = drifted.mark_point(
+        shape="cross", angle=45, size=130, filled=True, opacity=1, color=ALARM
+    )
+    crosses = crosses.encode(x=x, y=y)
+    layers = alt.layer(bars, training, line, dots, crosses)
+    return layers.properties(width=330, height=110)
+
+
+def batch_labels(names: Sequence[str]) -> list[str]:
+    """Return what the axis calls the batches.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of batches, in order of time.
+
+    Returns
+    -------
+    list of str
+        Dates, if every name has one date and they ascend. Else the names without their
+        ending, or the names themselves if that would make two of them equal.
+
+    Examples
+    --------
+    >>> batch_labels(["sales_202401.csv", "sales_202403.csv"])
+    ['2024-01', '2024-03']
+    >>> batch_labels(["north.csv", "south.csv"])
+    ['north', 'south']
+    """
+    dates = [_date_in(name) for name in names]
+    ascend = dates == sorted(set(dates))
+    if all(dates) and ascend and len({len(date) for date in dates}) == 1:
+        return dates
+    stems = [PurePath(name).stem for name in names]
+    if len(set(stems)) == len(stems):
+        return stems
+    return list(names)
+
+
+def _date_in(name: str) -> str:
+    """Return the only date in a name; empty if there is none, or more than one."""
+    found = _DATE.findall(name)
+    if len(found) != 1:
+        return ""
+    return "-".join(part for part in found[0] if part)
+
+
+def with_gaps(labels: Sequence[str]) -> list[str]:
+    """Add the months or days that are missing between dates.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        From `batch_labels`.
+
+    Returns
+    -------
+    list of str
+        All months between the first and the last; all days in steps of the smallest
+        distance of two days, if all distances are multiples of it; else the labels.
+
+    Examples
+    --------
+    >>> with_gaps(["2024-01", "2024-02", "2024-04"])
+    ['2024-01', '2024-02', '2024-03', '2024-04']
+    >>> with_gaps(["2024-01-01", "2024-01-08", "2024-01-22"])[2]
+    '2024-01-15'
+    >>> with_gaps(["a", "b"])
+    ['a', 'b']
+    """
+    labels = list(labels)
+    if len(labels) < 2 or not all(_date_in(label) == label for label in labels):
+        return labels
+    try:
+        steps = _steps(labels)
+    except ValueError:
+        # The 31st of February is a name and no date.
+        return labels
+    if len(steps) > _MOST_LABELS or not set(labels) <= set(steps):
+        return labels
+    return steps
+
+
+def _steps(labels: list[str]) -> list[str]:
+    """Return all months, or days in steps, between the first label and the last."""
+    if len(labels[0]) == len("2024-01"):
+        return list(pd.period_range(labels[0], labels[-1], freq="M").astype(str))
+    days = pd.to_datetime(labels, format="%Y-%m-%d")
+    step = days.diff().min()
+    return list(pd.date_range(days[0], days[-1], freq=step).strftime("%Y-%m-%d"))
+
+
+def watch_summary(
+    watch: Watch, *, provenance: Mapping[str, Any], command: str = ""
+) -> Summary:
+    """Summarise a watch: its last look, and its history.
+
+    Parameters
+    ----------
+    watch : Watch
+    provenance : mapping
+        The model, from `file_provenance`.
+    command : str, default=""
+        What draws rows to label.
+
+    Returns
+    -------
+    dict
+        All numbers of the page, as JSON can hold them.
+    """
+    found = watch.to_dict()
+    return {
+        "kind": "watch",
+        "title": str(found["look"]),
+        "positive": positive_label(provenance["columns"]),
+        "command": command if found["alarms"] else "",
+        **found,
+        "history": strict_json(watch.history().to_dict("records")),
+        "made": stamped(provenance),
+    }
+
+
+def watch_context(summary: Summary) -> Summary:
+    """Return what the template of the page shows."""
+    columns, rows = _watch.answers(summary)
+    history = pd.DataFrame(summary["history"])
+    pictures = []
+    if len(history):
+        first = [row[0] for row in rows[:_MOST_DRAWN]]
+        drawn = history[history["group"].isin(first)]
+        chart = _plot.watched(drawn, width=260)
+        heading = "Share of positives (red: alarm)"
+        pictures.append(picture(heading, heading, chart, history))
+    return {
+        "head": _watch.chance_text(summary),
+        "alarms": _watch.alarm_texts(summary["alarms"]),
+        "columns": columns,
+        "rows": rows,
+        "pictures": pictures,
+        "watch": _watch,
+    }

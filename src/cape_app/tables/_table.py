@@ -1,0 +1,361 @@
+"""A table that is read in parts: what all formats have in common; Parquet and Arrow."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+from pyarrow import types
+
+from cape_app.tables._source import Dialect, TableError, check_columns_exist, first_line
+
+_ROWS_OF_A_PART = 50_000
+
+_CHECKS_OF_KINDS: dict[str, tuple[Any, ...]] = {
+    "flag": (types.is_boolean,),
+    "date": (types.is_date, types.is_timestamp),
+    "number": (types.is_integer, types.is_floating, types.is_decimal, types.is_null),
+    "text": (types.is_string, types.is_large_string, types.is_string_view),
+}
+
+
+class Wanted(NamedTuple):
+    """What is wanted of a table; see `Table.parts`."""
+
+    columns: list[str]
+    types: Mapping[str, str]
+    verbatim: bool
+
+
+class Table(ABC):
+    """A table whose names of columns have been read.
+
+    A format implements `kinds` and `batches`.
+
+    Parameters
+    ----------
+    path : Path
+        What the user named: a file or a folder.
+    names : list of str
+        Distinct names of all columns.
+    files : list of Path
+        The files that are read.
+
+    Attributes
+    ----------
+    dialect : Dialect
+        How a CSV is written, or shall be.
+    remarks : list of (str, dict)
+        What a user should know about how the table was read: codes of notes, with
+        their values.
+    """
+
+    is_csv = False
+
+    def __init__(self, path: Path, names: list[str], files: list[Path]):
+        self.path = path
+        self.names = names
+        self.dialect = Dialect()
+        self.remarks: list[tuple[str, dict[str, Any]]] = []
+        self._files = files
+        self._versions = _versions(files)
+
+    @abstractmethod
+    def kinds(self) -> dict[str, str]:
+        """Say what each column holds; all rows of a CSV are read to tell.
+
+        Returns
+        -------
+        dict from column to {"number", "text", "date", "flag", "other"}
+            Columns in the order of the file. "flag" is true or false, and "other"
+            something that no learner takes, such as lists.
+        """
+
+    @abstractmethod
+    def schema(self, wanted: Wanted) -> pa.Schema:
+        """Return names and types of what `batches` yields."""
+
+    def length(self) -> int | None:
+        """Return the number of rows, or None if all rows must be read to tell."""
+        return None
+
+    def parts(
+        self,
+        rows: int = _ROWS_OF_A_PART,
+        *,
+        columns: Iterable[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        verbatim: bool = False,
+    ) -> Iterator[pd.DataFrame]:
+        """Read the table in parts, with only a few of them in memory at a time.
+
+        Parameters
+        ----------
+        rows : int, default=50000
+            Number of rows of each part; the last part may have fewer.
+        columns : iterable of str, default=None
+            Names of the columns to read, in this order; None reads all.
+        types : mapping from column to {"text", "number", "date", "flag"}, default=None
+            Types of columns of a CSV, where "007" may be text or a number. A column
+            that is not named is what all its fields can be written as, and look the
+            same: "007" is text. To find out, the whole file is read once more.
+        verbatim : bool, default=False
+            Whether to return columns as they are in the file, for copying: text in CSV,
+            Arrow types otherwise.
+
+        Yields
+        ------
+        DataFrame
+            Nothing for a table without rows.
+
+        Raises
+        ------
+        TableError
+            If the file cannot be read as a table or lacks a column.
+        """
+        if rows < 1:
+            raise ValueError(f"rows must be at least 1, got {rows!r}.")
+        columns = self.names if columns is None else list(columns)
+        check_columns_exist(columns, self.names, self.path)
+        batches = self.batches(Wanted(columns, types or {}, verbatim), rows)
+        convert = to_verbatim_frame if verbatim else to_frame
+        with naming(self.path):
+            yield from map(convert, exact_parts(batches, rows))
+
+    @abstractmethod
+    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield rows, in batches of any length; see `parts`."""
+
+    def sha256(self) -> str:
+        """Hash the bytes of all files.
+
+        Raises
+        ------
+        TableError
+            If they are not those that were opened: the rows may be of other bytes.
+        """
+        hasher = hashlib.sha256()
+        for path in self._files:
+            with path.open("rb") as binary:
+                hashlib.file_digest(binary, lambda: hasher)
+        self.check_unchanged()
+        return hasher.hexdigest()
+
+    def check_unchanged(self) -> None:
+        """Raise if the files are no longer those that were opened."""
+        if _versions(self._files) != self._versions:
+            raise TableError(f"{self.path} changed while it was being read.")
+
+    def dialect_to_write(self) -> Dialect:
+        """Return how to write a CSV that shall be like this table."""
+        return self.dialect
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the file that Arrow cannot read: damaged, or with a day in year 5,000,000.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(f"{path} cannot be read: {first_line(error)}") from error
+
+
+def _versions(files: list[Path]) -> list[tuple[int, ...]]:
+    """Return numbers that change when one of the files does."""
+    versions: list[tuple[int, ...]] = []
+    for path in files:
+        status = path.stat()
+        versions.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return versions
+
+
+def exact_parts(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
+    """Cut batches of any length into tables of ``rows`` rows; the last may be short."""
+    # Slices share the memory of their batch: nothing is copied before a part is made.
+    held: list[pa.RecordBatch] = []
+    n_held = 0
+    for batch in batches:
+        while batch.num_rows:
+            head = batch.slice(0, rows - n_held)
+            batch = batch.slice(head.num_rows)
+            held.append(head)
+            n_held += head.num_rows
+            if n_held == rows:
+                yield pa.Table.from_batches(held)
+                held = []
+                n_held = 0
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def kind_of_type(type_: pa.DataType) -> str:
+    """Say in a word what a column of an Arrow type holds.
+
+    Parameters
+    ----------
+    type_ : pyarrow type
+
+    Returns
+    -------
+    {"number", "text", "date", "flag", "other"}
+        A time of day is text, and a column without any value is numbers, as `to_frame`
+        returns them.
+    """
+    # A dictionary is a way of storing values, not a kind of value.
+    if types.is_dictionary(type_):
+        return kind_of_type(type_.value_type)
+    # As `to_frame` returns it.
+    if types.is_time(type_):
+        return "text"
+    for kind, checks in _CHECKS_OF_KINDS.items():
+        if any(is_of_kind(type_) for is_of_kind in checks):
+            return kind
+    return "other"
+
+
+def to_frame(table: pa.Table) -> pd.DataFrame:
+    """Convert to pandas, without types that learners cannot take.
+
+    Decimals and columns without any value become floats, dates become timestamps, and
+    times of day become text.
+    """
+    for place, field in enumerate(table.schema):
+        type_ = _learnable_type(field.type)
+        if type_ != field.type:
+            column = table.column(place).cast(type_)
+            table = table.set_column(place, field.name, column)
+    # The metadata would restore the pandas types and index of whoever wrote the file.
+    return table.replace_schema_metadata(None).to_pandas()
+
+
+def to_verbatim_frame(table: pa.Table) -> pd.DataFrame:
+    """Convert to pandas and keep Arrow's types, for copying a file."""
+    return table.replace_schema_metadata(None).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def _learnable_type(type_: pa.DataType) -> pa.DataType:
+    """The type itself, or the one that a learner takes in its place."""
+    if types.is_decimal(type_) or types.is_null(type_):
+        return pa.float64()
+    if types.is_time(type_):
+        return pa.string()
+    # pandas makes Python objects of dates. pyarrow reads timestamps of a CSV as seconds
+    # where it finds them, and as microseconds where the type is given.
+    if types.is_date(type_):
+        return pa.timestamp("us")
+    if types.is_timestamp(type_) and type_.unit == "s":
+        return pa.timestamp("us", type_.tz)
+    return type_
+
+
+class ArrowTable(Table):
+    """A Parquet file, an Arrow file (also called Feather), or an Arrow stream.
+
+    Parameters
+    ----------
+    path : Path
+        What the user named.
+    format : {"parquet", "arrow", "arrow stream"}
+    file : Path, default=None
+        The file; None is ``path``.
+    """
+
+    def __init__(self, path: Path, format: str, file: Path | None = None):
+        self._file = file or path
+        self._format = format
+        opened = self._open()
+        self._schema = opened.schema_arrow if format == "parquet" else opened.schema
+        names = self._schema.names
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise TableError(
+                f"{path} has several columns called {twice!r}: names must be distinct."
+            )
+        super().__init__(path, names, [self._file])
+
+    def kinds(self) -> dict[str, str]:
+        """Say what each column holds."""
+        return {field.name: kind_of_type(field.type) for field in self._schema}
+
+    def schema(self, wanted: Wanted) -> pa.Schema:
+        """Return names and types of the batches."""
+        return pa.schema([self._schema.field(name) for name in wanted.columns])
+
+    def length(self) -> int | None:
+        """Return the number of rows; that of a stream is not known."""
+        if self._format == "parquet":
+            return self._open().metadata.num_rows
+        if self._format == "arrow":
+            # The file is mapped into memory: batches are found but not read.
+            return sum(batch.num_rows for batch in self._arrow_batches())
+        return None
+
+    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
+        with naming(self.path):
+            if self._format == "parquet":
+                columns = wanted.columns
+                batches = self._open().iter_batches(batch_size=rows, columns=columns)
+                try:
+                    yield from batches
+                except (pa.ArrowException, OSError):
+                    self._name_damage(columns)
+                    raise
+            else:
+                for batch in self._arrow_batches():
+                    yield batch.select(wanted.columns)
+
+    def _name_damage(self, columns: list[str]) -> None:
+        """Raise an error that names the column and the rows of a damaged page."""
+        reader = self._open()
+        n_before = 0
+        for number in range(reader.num_row_groups):
+            n_rows = reader.metadata.row_group(number).num_rows
+            for name in columns:
+                try:
+                    reader.read_row_group(number, columns=[name])
+                except (pa.ArrowException, OSError) as error:
+                    raise TableError(
+                        f"{self.path} is damaged in column {name!r}, rows "
+                        f"{n_before + 1} to {n_before + n_rows}: {first_line(error)}. "
+                        "Get the file again, or leave the column out."
+                    ) from error
+            n_before += n_rows
+
+    def _arrow_batches(self) -> Iterator[pa.RecordBatch]:
+        """Batches of an Arrow stream, or of a file, which cannot be iterated over."""
+        reader = self._open()
+        if self._format == "arrow stream":
+            yield from reader
+            return
+        for place in range(reader.num_record_batches):
+            yield reader.get_batch(place)
+
+    def _open(self) -> Any:
+        """Open the file, or raise a `TableError` that names it."""
+        from pyarrow import parquet
+
+        kind = "Parquet" if self._format == "parquet" else "Arrow"
+        try:
+            if self._format == "parquet":
+                # pre_buffer would read the whole file ahead, and keep it in memory.
+                return parquet.ParquetFile(self._file, pre_buffer=False)
+            # Mapped: pages that have been read can be dropped again.
+            mapped = pa.memory_map(str(self._file))
+            if self._format == "arrow":
+                return pa.ipc.open_file(mapped)
+            return pa.ipc.open_stream(mapped)
+        except (pa.ArrowException, OSError) as error:
+            raise TableError(
+                f"{self._file} is not a whole {kind} file: {first_line(error)}"
+            ) from error
