@@ -106,8 +106,8 @@ results: $(STAMP)  ## the paper's experiments, real shifts, quantifiers, small g
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[adversarial,bench]"
 	$(REPRODUCE) synthetic
 	$(REPRODUCE) compas
-	$(REPRODUCE) compas --favourable negative --out results/compas-negative --seeds 3 --slow-seeds 1 $(AIF360:%=--method %)
-	$(REPRODUCE) compas --features wide --out results/compas-wide --seeds 5 --method CAPE-D --method CAPE-1 --method "CAPE default" --method Max_Acc
+	$(REPRODUCE) compas --favourable negative --out results/compas-negative --seeds 3 --slow-seeds 1 --methods $(AIF360)
+	$(REPRODUCE) compas --features wide --out results/compas-wide --seeds 5 --methods CAPE-D CAPE-1 "CAPE default" Max_Acc
 	$(REPRODUCE) meps
 	$(REPRODUCE) shifts
 	$(REPRODUCE) quantifiers

@@ -22,18 +22,8 @@ The package uses public names of `cape` alone: it is the library's first user.
 
 from cape_paper._comparison import compare_methods
 from cape_paper._logged import run_logged
-from cape_paper._pages import (
-    results_markdown,
-    write_index,
-    write_page,
-    write_results,
-)
-from cape_paper._problem import (
-    Problem,
-    compas_problem,
-    meps_problem,
-    published,
-)
+from cape_paper._pages import write_index, write_page, write_results
+from cape_paper._problem import Problem, compas_problem, meps_problem, published
 from cape_paper._quantifiers import run_quantifiers
 from cape_paper._shifts import run_shifts
 from cape_paper._small_groups import run_small_groups
@@ -48,7 +38,6 @@ __all__ = [
     "defaults_hash",
     "meps_problem",
     "published",
-    "results_markdown",
     "results_tables",
     "run_logged",
     "run_quantifiers",

@@ -1,15 +1,17 @@
 """Cells of a run: pieces of work that are computed once and kept by joblib.
 
-A run that was interrupted takes its finished cells from the folder and goes on.
+A run that was interrupted takes its finished cells from the folder and goes on. Most
+results are records of estimates, which are judged by the truth and averaged.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
+import logging
 import os
 import platform
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,16 +20,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
 from joblib import Memory, Parallel, delayed
 
+from cape import Estimate
 from cape_paper._stamp import defaults_hash
 
 Results = dict[str, Any]
 """Numbers of a run, or a part of them, as JSON can hold them."""
-
-OnStep = Callable[[str, int, int], None]
-"""Called with the name of a finished cell, how many are finished, and how many are."""
-
 
 _PACKAGES = (
     *("numpy", "scipy", "scikit-learn", "pandas", "aif360", "fairlearn"),
@@ -35,10 +35,8 @@ _PACKAGES = (
 )
 """Packages that a result can depend on."""
 
-_ONLY_SHOW = (
-    *("notes.toml", "_commands.py", "_sentences.py", "_pages.py", "_tables.py"),
-    "_stamp.py",
-)
+_LOG = logging.getLogger("cape_paper")
+_ONLY_SHOW = ("notes.toml", "__main__.py", "_pages.py", "_tables.py", "_stamp.py")
 """Files of `cape_paper` that no number of a cell depends on."""
 
 
@@ -51,82 +49,100 @@ class Cell(NamedTuple):
 
 
 def run_cells(
-    cells: Sequence[Cell],
-    folder: Path | None = None,
-    *,
-    n_jobs: int | None = None,
-    on_step: OnStep = lambda name, done, total: None,
-) -> list[Results]:
+    cells: Sequence[Cell], folder: Path | None = None, *, n_jobs: int | None = None
+) -> Results:
     """Compute all cells, except those whose results are in ``folder``.
 
     Parameters
     ----------
     cells : sequence of Cell
-        The work.
+        The work; every result is a dict of lists.
     folder : Path, default=None
         Where results are kept; None keeps none. A result is used only if function,
         arguments and the source of `cape` and `cape_paper` are the same.
     n_jobs : int or None, default=None
         Number of cells computed at the same time, as in joblib.
-    on_step : callable, optional
-        See `OnStep`.
-
-    Returns
-    -------
-    list of dict
-        Results in the order of ``cells``, each with its ``seconds`` of processor time
-        and the ``warnings`` that were raised. The result of a cell that raised is
-        ``{"error": ...}``; it is not kept, so the next run tries again.
-
-    Examples
-    --------
-    >>> run_cells([Cell("one", dict, ([("double", 2)],))])[0]["double"]
-    2
-    """
-    compute = Memory(folder, verbose=0).cache(_compute)
-    jobs = []
-    for place, cell in enumerate(cells):
-        jobs.append(delayed(_attempt)(place, compute, cell, source_hash()))
-    results: dict[int, Results] = {}
-    with warnings.catch_warnings():
-        # joblib replaces workers now and then, and warns. No job is lost by it.
-        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
-        # Unordered, so that progress is shown as soon as there is any.
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        for place, result in parallel(jobs):
-            results[place] = result
-            on_step(cells[place].name, len(results), len(cells))
-    return [results[place] for place in range(len(cells))]
-
-
-def run_parts(cells: Sequence[Cell], parts: Sequence[str], **running: Any) -> Results:
-    """Compute all cells, and join the lists that their results have.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-    parts : sequence of str
-        Names of the lists.
-    **running
-        ``folder``, ``n_jobs`` and ``on_step``, as in `run_cells`.
 
     Returns
     -------
     dict
-        The joined lists by name; ``failed``, a sentence for each cell that failed; and
-        the facts of the run.
+        The lists of all results by name, joined in the order of ``cells``; ``failed``,
+        the errors of cells that raised, by their names; ``warned``, the warnings of
+        cells; and when, where and with what the run was made. What failed is not kept,
+        so the next run tries again.
+
+    Examples
+    --------
+    >>> run_cells([Cell("one", dict, ([("rows", [2])],))])["rows"]
+    [2]
     """
-    start = time.monotonic()
-    finished = run_cells(cells, **running)
-    joined: Results = {part: [] for part in parts}
-    failed = []
+    compute = Memory(folder, verbose=0).cache(_compute)
+    jobs = [delayed(_attempt)(compute, cell, source_hash()) for cell in cells]
+    finished: list[Results] = []
+    with warnings.catch_warnings():
+        # joblib replaces workers now and then, and warns. No job is lost by it.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
+        for result in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
+            finished.append(result)
+            _LOG.info("%d of %d cells", len(finished), len(cells))
+    return _joined(cells, finished)
+
+
+def _joined(cells: Sequence[Cell], finished: Sequence[Results]) -> Results:
+    """Join the results of cells, and say what the run was made with."""
+    joined: Results = {"failed": {}, "warned": {}}
     for cell, result in zip(cells, finished, strict=True):
         if "error" in result:
-            failed.append(f"{cell.name} failed: {result['error']}")
+            joined["failed"][cell.name] = result["error"]
             continue
-        for part, entries in joined.items():
-            entries += result[part]
-    return {**joined, "failed": failed, **run_facts(start, finished)}
+        if result["warnings"]:
+            joined["warned"][cell.name] = result["warnings"]
+        for part, entries in result["parts"].items():
+            joined.setdefault(part, []).extend(entries)
+    versions = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    # The time of work that was stored counts too: it says what the whole run costs.
+    seconds = sum(result.get("seconds", 0) for result in finished)
+    return {
+        **joined,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 1),
+        "cells": len(cells),
+        "defaults": defaults_hash(),
+        "versions": versions,
+    }
+
+
+def judged(estimate: Any, truth: float) -> Results:
+    """Compare an estimate, with or without an interval, with the truth."""
+    if not isinstance(estimate, Estimate):
+        return {"estimate": float(estimate), "error": abs(float(estimate) - truth)}
+    return {
+        "estimate": estimate.value,
+        "error": abs(estimate.value - truth),
+        "low": estimate.low,
+        "high": estimate.high,
+        # Numbers, so that the mean is a share.
+        "holds": float(estimate.low <= truth <= estimate.high),
+        "width": estimate.high - estimate.low,
+    }
+
+
+def mean_records(records: Sequence[Results], keys: list[str]) -> list[Any]:
+    """Average records that agree in all keys, and count them as ``times``.
+
+    Examples
+    --------
+    >>> records = [{"case": "a", "error": 0.1}, {"case": "a", "error": 0.3}]
+    >>> mean_records(records, ["case"])
+    [{'case': 'a', 'error': 0.2, 'times': 2}]
+    """
+    groups = pd.DataFrame(records).groupby(keys, sort=False)
+    means = groups.mean().assign(times=groups.size()).reset_index()
+    # JSON has no NaN: an estimate without an interval has no width.
+    return [row.dropna().to_dict() for _, row in means.iterrows()]
 
 
 @cache
@@ -144,58 +160,12 @@ def source_hash() -> str:
     return content.hexdigest()
 
 
-def run_facts(start: float, results: Sequence[Results]) -> Results:
-    """Say when, where and with what a run was made, and what it cost.
-
-    Parameters
-    ----------
-    start : float
-        When it began, by `time.monotonic`.
-    results : sequence of dict
-        Results of all cells.
-
-    Returns
-    -------
-    dict
-        As JSON can hold it.
-    """
-    versions = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed"
-    # Whether anything else was running; Windows does not tell.
-    load = None
-    if hasattr(os, "getloadavg"):
-        load = round(os.getloadavg()[0], 1)
-    # The time of work that was stored counts too: it says what the whole run costs.
-    seconds = sum(result["seconds"] for result in results)
-    return {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "wall_seconds": round(time.monotonic() - start, 1),
-        "cell_seconds": round(seconds, 1),
-        "cells": len(results),
-        "cores": os.cpu_count(),
-        "load": load,
-        "defaults": defaults_hash(),
-        "versions": versions,
-    }
-
-
-def _attempt(
-    place: int, compute: Callable[..., Results], cell: Cell, source: str
-) -> tuple[int, Results]:
-    """Do the work; an error becomes a result, so that the other cells go on.
-
-    The place comes back with the result, since results arrive in any order.
-    """
+def _attempt(compute: Callable[..., Results], cell: Cell, source: str) -> Results:
+    """Do the work; an error becomes a result, so that the other cells go on."""
     try:
-        return place, compute(cell.work, cell.arguments, source)
+        return compute(cell.work, cell.arguments, source)
     except Exception as error:
-        # A method that fails is a row of the table, with the reason in it.
-        reason = f"{type(error).__name__}: {error}"
-        return place, {"error": reason, "warnings": [], "seconds": 0.0}
+        return {"error": f"{type(error).__name__}: {error}"}
 
 
 def _compute(
@@ -208,10 +178,13 @@ def _compute(
     start = _processor_seconds()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = work(*arguments)
-    messages = [f"{entry.category.__name__}: {entry.message}" for entry in caught]
-    seconds = round(_processor_seconds() - start, 3)
-    return {**result, "warnings": messages, "seconds": seconds}
+        parts = work(*arguments)
+    # A dict keeps the order and drops repetitions.
+    texts = dict.fromkeys(
+        f"{entry.category.__name__}: {entry.message}" for entry in caught
+    )
+    seconds = _processor_seconds() - start
+    return {"parts": parts, "warnings": list(texts), "seconds": seconds}
 
 
 def _processor_seconds() -> float:

@@ -6,7 +6,6 @@ quantifiers, and one for each seed of each method.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,23 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from cape import CapeClassifier, metrics
 from cape.quantify import QUANTIFIERS, make_quantifier
-from cape_paper._cells import Cell, Results, run_cells, run_facts
-from cape_paper._methods import METHODS, make_method, missing_packages
+from cape_paper._cells import Cell, Results, run_cells
+from cape_paper._methods import METHODS, make_method
 from cape_paper._peers import with_group_columns
 from cape_paper._problem import Problem
-
-RATES = ("fpr", "fnr", "accuracy", "predicted_prevalence", "pd")
-"""Columns of every group, in the paper's order."""
-
-DIFFERENCES = ("fpr", "fnr", "accuracy")
-"""Columns that are followed by the difference between groups."""
 
 PARITY = {
     "demographic_parity_difference": metrics.demographic_parity_difference,
@@ -39,16 +29,7 @@ PARITY = {
     "equalized_odds_difference": metrics.equalized_odds_difference,
     "precision_difference": metrics.precision_difference,
 }
-"""Columns of criteria that the paper does not have, and their metrics.
-
-The differences of TPR and of FPR are those of the columns fnr_diff and fpr_diff.
-"""
-
-Row = dict[str, float | None]
-"""Values by the names of columns; None where a value is undefined."""
-
-_MOST_WARNINGS = 3
-"""How many different warnings of a method are kept."""
+"""Columns of criteria that the paper does not have, and their metrics."""
 
 GRID = {
     "max_depth": [1, 2, 3],
@@ -59,149 +40,110 @@ GRID = {
 
 def compare_methods(
     problem: Problem,
-    methods: Sequence[str] | None = None,
-    seeds: int = 20,
-    slow_seeds: int = 5,
-    learner: str = "boosting",
-    favourable: str = "positive",
     *,
-    first_seed: int = 0,
+    methods: Sequence[str] = tuple(METHODS),
+    seeds: int = 10,
+    slow_seeds: int = 2,
+    learner: Any = None,
+    favourable: str = "positive",
     folder: Path | None = None,
     **running: Any,
 ) -> Results:
     """Train every method on the training rows, and judge it on the test rows.
 
     Every method that takes a learner gets the same one, and all get the same rows;
-    post-processors hold out some of the training rows. No method gets test labels.
-    Every row names its learner. A method whose library is missing, or that fails, has a
-    row that says so.
+    post-processors hold out some of the training rows. No method gets test labels. A
+    method whose library is missing is skipped, and one that fails has no row.
 
     Parameters
     ----------
     problem : Problem
         The rows.
-    methods : sequence of str, default=None
-        Keys of `METHODS`; None means all.
-    seeds : int, default=20
+    methods : sequence of str, default=tuple(METHODS)
+        Keys of `METHODS`.
+    seeds : int, default=10
         Repetitions of methods that depend on a seed.
-    slow_seeds : int, default=5
+    slow_seeds : int, default=2
         Repetitions of methods that cost a hundred fits or more.
-    learner : {"boosting", "logistic"}, default="boosting"
-        Gradient boosting tuned by 10-fold cross-validation on the training rows, or
-        logistic regression.
+    learner : estimator with ``fit`` and ``predict_proba``, default=None
+        The base learner; None is gradient boosting tuned by 10-fold cross-validation on
+        the training rows, as in the paper.
     favourable : {"positive", "negative"}, default="positive"
         The label that AIF360 is told is the favourable one.
-    first_seed : int, default=0
-        The first of the seeds.
     folder : Path, default=None
         Where finished cells are kept; a second run takes them from there.
     **running
         ``n_jobs``, the number of cells computed at the same time (None: as joblib
-        says), and ``on_step``, which is called with the name of each finished cell, the
-        number of finished cells and the number of all.
+        says).
 
     Returns
     -------
     dict
-        As JSON can hold it: ``data``, ``learner``, ``quantifiers``, ``rows`` (mean,
-        standard deviation and printed numbers of each method), and the facts of the
-        run.
+        As JSON can hold it: ``data``, ``rows`` (of each method and seed),
+        ``quantifiers``, what is printed, and the facts of the run.
 
     Raises
     ------
     ValueError
-        If a method, the learner or ``favourable`` is none of those accepted, or the
-        learner cannot be tuned.
+        If the learner cannot be tuned.
 
     Examples
     --------
     >>> from cape_paper import compas_problem
     >>> results = compare_methods(compas_problem(), seeds=1)  # doctest: +SKIP
     """
-    names = list(METHODS if methods is None else methods)
-    for name in names:
-        check_choice("methods", name, METHODS)
-    check_choice("favourable", favourable, ("positive", "negative"))
-    check_choice("learner", learner, ("boosting", "logistic"))
-    start = time.monotonic()
-    tuning: Results = {}
-    base: Any = make_pipeline(StandardScaler(), LogisticRegression())
-    if learner == "boosting":
+    settings: Results = {"seeds": seeds, "slow seeds": slow_seeds}
+    if learner is None:
         # Tuned on the training rows, once, for all methods alike.
-        [tuning] = run_cells([Cell("tuning", _tune, (problem,))], folder)
-        if "error" in tuning:
-            raise ValueError(f"the learner could not be tuned: {tuning['error']}")
-        base = HistGradientBoostingClassifier(random_state=0, **tuning["best"])
+        tuning = run_cells([Cell("tuning", _tune, (problem,))], folder)
+        if tuning["failed"]:
+            raise ValueError(f"the learner could not be tuned: {tuning['failed']}")
+        best = min(tuning["tried"], key=lambda setting: setting["log_loss"])
+        learner = HistGradientBoostingClassifier(
+            random_state=0, max_depth=best["max_depth"], max_iter=best["max_iter"]
+        )
+        settings["tried"] = tuning["tried"]
+    settings["base learner"] = " ".join(repr(learner).split())
+    settings["favourable label"] = favourable
 
-    repetitions = {}
+    repetitions = {"seeds": seeds, "slow_seeds": slow_seeds, "once": 1}
     cells = []
+    skipped = []
     # One list, so that no core waits for the slowest method.
-    for seed in range(first_seed, first_seed + seeds):
-        cells.append(Cell(f"quantifiers {seed}", _quantify, (problem, base, seed)))
-    for name in names:
+    for seed in range(seeds):
+        cells.append(Cell(f"quantifiers {seed}", _quantify, (problem, learner, seed)))
+    for name in methods:
         method = METHODS[name]
-        repetitions[name] = _repetitions(name, seeds, slow_seeds)
+        missing = method.missing()
+        if missing:
+            skipped.append(f"{name} was skipped: {', '.join(missing)} is missing.")
+            continue
         # Only AIF360 asks for it: cells of other methods serve both choices.
         told = favourable if "favourable" in method.takes else "positive"
-        for seed in range(first_seed, first_seed + repetitions[name]):
-            arguments = (problem, name, base, seed, told)
+        for seed in range(repetitions[method.repeats]):
+            arguments = (problem, name, learner, seed, told)
             cells.append(Cell(f"{name} {seed}", _judge, arguments))
-    finished = run_cells(cells, folder, **running)
-
-    # Results have no names: they are taken in the order in which the cells were made.
-    remaining = iter(finished[seeds:])
-    rows = []
-    for name in names:
-        of_method = [next(remaining) for _ in range(repetitions[name])]
-        printed = problem.printed.get(name)
-        row = {"method": name, "printed": printed, **_outcome(name, of_method)}
-        rows.append({**row, "learner": _learner_of(name, learner, of_method)})
-    results = {
+    run = run_cells(cells, folder, **running)
+    # A mean over the seeds that did not fail would flatter the method.
+    failed = {cell.rpartition(" ")[0] for cell in run["failed"]}
+    rows = [row for row in run.get("rows", []) if row["method"] not in failed]
+    return {
+        "quantifiers": [],
+        **run,
         "experiment": problem.name,
         "title": problem.title,
-        "groups": problem.groups,
         "notes": problem.notes,
-        "same_data": problem.same_data,
-        "chosen_by_print": problem.chosen_by_print,
         "data": problem.counts(),
-        "learner": {"kind": learner, "repr": repr(base), **tuning},
-        "favourable": favourable,
-        "seeds": seeds,
-        "first_seed": first_seed,
-        "slow_seeds": slow_seeds,
-        "quantifiers": _quantifier_rows(problem, finished[:seeds]),
+        "settings": {name: str(value) for name, value in settings.items()},
+        "skipped": skipped,
         "rows": rows,
+        "printed": problem.printed,
+        "printed_estimates": problem.printed_estimates,
     }
-    return {**results, **run_facts(start, finished)}
-
-
-def check_choice(parameter: str, value: Any, accepted: Any) -> None:
-    """Raise if a value is none of those accepted."""
-    if value not in accepted:
-        listed = ", ".join(map(repr, accepted))
-        raise ValueError(f"{parameter} must be one of {listed}, got {value!r}.")
-
-
-def _repetitions(name: str, seeds: int, slow_seeds: int) -> int:
-    """Count the seeds of a method; one whose library is missing has none."""
-    method = METHODS[name]
-    if missing_packages(name):
-        return 0
-    if not method.random:
-        return 1
-    return slow_seeds if method.slow else seeds
-
-
-def _learner_of(name: str, learner: str, cells: list[Results]) -> str:
-    """Name the learner of a method: the common one, what it chose, or its own."""
-    if "estimator" in METHODS[name].takes.split():
-        return learner
-    chosen = dict.fromkeys(cell["learner"] for cell in cells if "learner" in cell)
-    return f"chose {' or '.join(chosen)}" if chosen else "its own, or none"
 
 
 def _tune(problem: Problem) -> Results:
-    """Choose depth and number of trees by 10-fold cross-validation.
+    """Try depths and numbers of trees by 10-fold cross-validation.
 
     Max_Acc is what is tuned: one model of all training rows, the group among its
     features. Every method of a comparison then uses the same setting. Log loss decides
@@ -217,14 +159,11 @@ def _tune(problem: Problem) -> Results:
         cv=StratifiedKFold(10, shuffle=True, random_state=0),
         refit=False,
     )
-    groups = np.unique(z)
-    search.fit(with_group_columns(X, z.to_numpy(), groups), y)
-    scores = []
+    search.fit(with_group_columns(X, z.to_numpy(), np.unique(z)), y)
     # scikit-learn maximises, so it stores the log loss with a minus.
     losses = -search.cv_results_["mean_test_score"]
-    for parameters, loss in zip(search.cv_results_["params"], losses, strict=True):
-        scores.append({**parameters, "log_loss": float(loss)})
-    return {"best": search.best_params_, "scores": scores, "rows": len(y)}
+    tried = pd.DataFrame(search.cv_results_["params"]).assign(log_loss=losses)
+    return {"tried": tried.to_dict("records")}
 
 
 def _judge(
@@ -239,11 +178,14 @@ def _judge(
     method.fit(X, y, sensitive_features=z)
     X, y, z = problem.test
     y_pred = method.predict(X, sensitive_features=z)
-    judged: Results = {"row": result_row(y, y_pred, z, problem.groups)}
-    if hasattr(method, "candidates_"):
+    learner_name = "its own, or none"
+    if "estimator" in METHODS[name].takes:
+        learner_name = "the base learner"
+    elif hasattr(method, "candidates_"):
         candidates = method.candidates_
-        judged["learner"] = str(candidates.index[candidates["chosen"]][0])
-    return judged
+        learner_name = f"chose {candidates.index[candidates['chosen']][0]}"
+    row = {"method": name, "seed": seed, "learner": learner_name}
+    return {"rows": [{**row, **result_row(y, y_pred, z, problem.groups)}]}
 
 
 def _quantify(problem: Problem, learner: Any, seed: int) -> Results:
@@ -257,76 +199,21 @@ def _quantify(problem: Problem, learner: Any, seed: int) -> Results:
     clf.fit(X, y, sensitive_features=z)
     X, _, z = problem.test
     evidence = clf.evidence(X, sensitive_features=z)
-    estimates: Results = {name: {} for name in QUANTIFIERS}
+    estimates = []
     for group in problem.groups:
         model = clf.models_[group]
-        scores = evidence.groups[group].scores
         for name in QUANTIFIERS:
             quantifier = make_quantifier(name)
             quantifier.fit(model.positives, model.negatives)
-            estimates[name][group] = quantifier.estimate(scores)
-    return estimates
+            estimate = quantifier.estimate(evidence.groups[group].scores)
+            key = {"quantifier": name, "group": group, "seed": seed}
+            estimates.append({**key, "estimate": estimate})
+    return {"quantifiers": estimates}
 
 
-def _quantifier_rows(problem: Problem, cells: list[Results]) -> list[Results]:
-    """Average the estimates of every quantifier over the seeds that did not fail.
-
-    A method must not fail in any seed. Here the classifier fails or not whatever the
-    quantifier, so leaving out a seed favours none of them.
-    """
-    finished = [cell for cell in cells if "error" not in cell]
-    # Without estimates the rest of the comparison still has its table.
-    if not finished:
-        return []
-    rows = []
-    for name in QUANTIFIERS:
-        mean, sd = mean_and_sd([cell[name] for cell in finished])
-        # The paper's table has SPA alone.
-        printed = problem.printed_prevalences.get("estimate") if name == "spa" else None
-        rows.append(
-            {
-                "quantifier": name,
-                "mean": list(mean.values()),
-                "sd": list(sd.values()),
-                "printed": printed,
-                "seeds": len(finished),
-            }
-        )
-    return rows
-
-
-def _outcome(name: str, cells: list[Results]) -> Results:
-    """Average the cells of a method, or say why there is nothing to average.
-
-    Returns
-    -------
-    dict
-        ``status`` and ``seeds``; if the status is "ok" also ``mean``, ``sd``,
-        ``seconds`` and ``warnings``.
-    """
-    missing = missing_packages(name)
-    if missing:
-        return {"status": f"not installed: {', '.join(missing)}", "seeds": 0}
-    errors = [cell["error"] for cell in cells if "error" in cell]
-    # A mean over the seeds that did not fail would flatter the method.
-    if errors:
-        return {"status": f"failed: {errors[0]}", "seeds": 0}
-    mean, sd = mean_and_sd([cell["row"] for cell in cells])
-    seconds = sum(cell["seconds"] for cell in cells) / len(cells)
-    # A dict keeps the order and drops repetitions, which seeds have many of.
-    texts = dict.fromkeys(text for cell in cells for text in cell["warnings"])
-    return {
-        "status": "ok",
-        "seeds": len(cells),
-        "mean": mean,
-        "sd": sd,
-        # Of one training and prediction, so that methods can be compared.
-        "seconds": round(seconds, 2),
-        "warnings": list(texts)[:_MOST_WARNINGS],
-    }
-
-
-def result_row(y_true: Any, y_pred: Any, z: Any, groups: Sequence[Any]) -> Row:
+def result_row(
+    y_true: Any, y_pred: Any, z: Any, groups: Sequence[Any]
+) -> dict[str, float | None]:
     """Compute a row of the results table.
 
     Parameters
@@ -341,11 +228,10 @@ def result_row(y_true: Any, y_pred: Any, z: Any, groups: Sequence[Any]) -> Row:
     Returns
     -------
     dict
-        FPR, FNR, accuracy, predicted prevalence and PD of every group, differences
-        between groups, PE, and the metrics of `PARITY`. Keys are those of `published`:
-        ``fpr_0`` belongs to the first of ``groups``. ``pe`` is the PE of the worst
-        ordered pair; with two groups ``pe_01`` is the paper's PE. What is undefined is
-        None.
+        The rates of `cape.metrics.fairness_table` and the metrics of `PARITY`. Keys are
+        those of `published`: ``fpr_0`` belongs to the first of ``groups``. ``pe`` is
+        the PE of the worst ordered pair; with two groups ``pe_01`` is the paper's PE.
+        What is undefined is None.
 
     Examples
     --------
@@ -353,55 +239,24 @@ def result_row(y_true: Any, y_pred: Any, z: Any, groups: Sequence[Any]) -> Row:
     >>> row["fpr_0"], row["fpr_diff"], row["pe_01"]
     (1.0, 1.0, 1.0)
     """
+    places = pd.Index(groups).get_indexer(pd.Series(z))
     with warnings.catch_warnings():
         # A warning says that a number is undefined; the row says so by None.
         warnings.simplefilter("ignore")
-        judged = {"sensitive_features": z, "pos_label": 1}
-        table = metrics.fairness_table(y_true, y_pred, **judged)
+        judged = {"sensitive_features": places, "pos_label": 1}
+        table: Any = metrics.fairness_table(y_true, y_pred, **judged)
         pairs = metrics.proportional_equality_matrix(y_true, y_pred, **judged)
         parity = {}
         for name, metric in PARITY.items():
             parity[name] = metric(y_true, y_pred, **judged)
     values = {}
-    for rate in RATES:
-        for place, group in enumerate(groups):
-            values[f"{rate}_{place}"] = table[rate, group]
-        if rate in DIFFERENCES:
-            # With more than two groups: between the two that are farthest apart.
-            values[f"{rate}_diff"] = table[rate, "difference"]
+    for (rate, part), value in table.items():
+        name = f"{rate}_{part}".replace("difference", "diff")
+        values[name] = value
     # `max` of an array with a NaN is NaN: one undefined pair makes the worst undefined.
+    del values["pe_worst pair"]
     values["pe"] = pairs.to_numpy().max()
     if len(groups) == 2:
-        values["pe_01"] = pairs.loc[groups[0], groups[1]]
-    return _without_nan({**values, **parity})
-
-
-def mean_and_sd(rows: Sequence[Row]) -> tuple[Row, Row]:
-    """Average rows over repetitions.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows with the same columns, at least one.
-
-    Returns
-    -------
-    mean, sd : dict
-        A column that is undefined in any repetition is undefined. The standard
-        deviation of a single row is 0.
-
-    Examples
-    --------
-    >>> mean_and_sd([{"pd_0": 1.0, "pe": None}, {"pd_0": 3.0, "pe": 0.2}])[0]
-    {'pd_0': 2.0, 'pe': None}
-    """
-    # None becomes NaN, which spreads to the mean.
-    table = pd.DataFrame(rows, dtype=float)
-    # Estimated from a sample of the seeds; of one seed it would be NaN.
-    sd = table.std(ddof=min(1, len(rows) - 1), skipna=False)
-    return _without_nan(table.mean(skipna=False)), _without_nan(sd)
-
-
-def _without_nan(numbers: Any) -> Row:
-    """Make undefined numbers such as JSON can hold."""
-    return {name: None if x != x else float(x) for name, x in numbers.items()}
+        values["pe_01"] = pairs.loc[0, 1]
+    values |= parity
+    return {name: None if x != x else float(x) for name, x in values.items()}

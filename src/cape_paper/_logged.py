@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,11 +20,10 @@ import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier, Scores, examine
-from cape.metrics import confusion_by_group
-from cape_paper._cells import Cell, Results, run_parts
-from cape_paper._problem import Problem, Rows, load_cases, split
-from cape_paper._records import as_records, over_cases
+from cape import CapeClassifier, Estimate, Scores, examine
+from cape.metrics import fairness_table
+from cape_paper._cells import Results, judged, mean_records
+from cape_paper._problem import Problem, Rows, run_cases, split
 
 LEARNERS = {
     "boosting": HistGradientBoostingClassifier(),
@@ -53,59 +53,57 @@ def run_logged(
     data_home : str or Path, default=None
         Folder of the data; see `cape.datasets.fetch_compas`.
     **running
-        ``folder``, ``n_jobs`` and ``on_step``, as in `compare_methods`.
+        ``folder`` and ``n_jobs``, as in `compare_methods`.
 
     Returns
     -------
     dict
-        As JSON can hold it: ``cases``, errors of each case; ``summary``, errors and
-        intervals over all cells; ``skipped`` and ``failed``, what is
-        missing; and the facts of the run.
+        As JSON can hold it: ``records``, mean errors and intervals by case, learner,
+        rate and method; ``skipped``, what is missing; and the facts of the run.
 
     Raises
     ------
-    ValueError
-        If a case is unknown.
     OSError
         If a file is missing or not the expected one.
 
     Examples
     --------
     >>> results = run_logged(["compas"], seeds=1)  # doctest: +SKIP
-    >>> results["summary"][0]["method"]  # doctest: +SKIP
+    >>> results["records"][0]["method"]  # doctest: +SKIP
     'CAPE'
     """
-    problems, skipped = load_cases(cases, data_home)
+    run = run_cases(_judge, cases, seeds, nannyml, data_home=data_home, **running)
     if nannyml is None:
-        skipped.append("NannyML was skipped: --nannyml names a Python that has it.")
-    cells = []
-    for problem in problems:
-        for learner in LEARNERS:
-            for seed in range(seeds):
-                name = f"{problem.name} {learner} {seed}"
-                cells.append(Cell(name, _judge, (problem, learner, seed, nannyml)))
-    run = run_parts(cells, ["rows", "peers"], **running)
-    run["versions"] |= dict(run.pop("peers"))
-    frame = pd.DataFrame(run.pop("rows"))
+        run["skipped"].append("NannyML was skipped: --nannyml names a Python of it.")
+    run["versions"] |= dict(run.pop("peers", []))
     return {
         **run,
         "experiment": "logged",
         "title": "The model as it is",
-        "seeds": seeds,
-        "summary": [] if frame.empty else _summary(frame),
-        "cases": [] if frame.empty else _by_case(frame),
-        "skipped": skipped,
+        "settings": {"seeds": seeds},
     }
 
 
-def _judge(problem: Problem, learner: str, seed: int, nannyml: Path | None) -> Results:
-    """Train a model on half of the rows, and judge what is expected of it.
+def _judge(problem: Problem, seed: int, nannyml: Path | None) -> Results:
+    """Train models on half of the rows, and judge what is expected of them."""
+    judged_models: Results = {"records": [], "peers": []}
+    for learner in LEARNERS:
+        of_learner = _judge_model(problem, learner, seed, nannyml)
+        for part, entries in of_learner.items():
+            judged_models[part] += entries
+    return judged_models
+
+
+def _judge_model(
+    problem: Problem, learner: str, seed: int, nannyml: Path | None
+) -> Results:
+    """Train one model, and judge what is expected of it.
 
     Returns
     -------
     dict
-        ``rows``, one for each group, rate and method, and ``peers``, pairs of a name
-        and a version.
+        ``records``, means over groups by rate and method, and ``peers``, pairs of a
+        name and a version.
     """
     from skrub import tabular_pipeline
 
@@ -119,43 +117,42 @@ def _judge(problem: Problem, learner: str, seed: int, nannyml: Path | None) -> R
 
     hidden = ["label", "group"]
     clf = CapeClassifier(Scores("score", "decision"), random_state=seed)
-    groups = reference["group"]
     clf.fit(
-        reference.drop(columns=hidden), reference["label"], sensitive_features=groups
+        reference.drop(columns=hidden),
+        reference["label"],
+        sensitive_features=reference["group"],
     )
-    groups = batch["group"]
-    seen = examine(clf, batch.drop(columns=hidden), sensitive_features=groups)
+    examination = examine(
+        clf, batch.drop(columns=hidden), sensitive_features=batch["group"]
+    )
     estimates: dict[str, Any] = {"CAPE": {}}
-    for group, expected in seen.expected.groups.items():
+    for group, expected in examination.expected.groups.items():
         estimates["CAPE"][group] = expected.rates
     peers = []
     if nannyml is not None:
         answer = _ask_nannyml(nannyml, reference, batch.drop(columns="label"))
         estimates["NannyML"] = answer["groups"]
         peers.append(("nannyml", answer["version"]))
-    truth = _confusion(batch)
-    before = _confusion(reference)
-    rows = []
-    for group in problem.groups:
-        for rate in RATES:
-            observed = getattr(truth[group], rate)
-            key = {
-                "case": problem.name,
-                "group": group,
-                "learner": learner,
-                "rate": rate,
-            }
-            for method, of_groups in estimates.items():
-                value, low, high = of_groups[group][rate]
-                judged = {
-                    "error": abs(value - observed),
-                    "holds": float(low <= observed <= high),
-                    "width": high - low,
-                }
-                rows.append({**key, "method": method, **judged})
-            error = abs(getattr(before[group], rate) - observed)
-            rows.append({**key, "method": "reference", "error": error})
-    return {"rows": rows, "peers": peers}
+    truth, before = [
+        fairness_table(
+            rows["label"],
+            rows["decision"],
+            sensitive_features=rows["group"],
+            pos_label=1,
+        )
+        for rows in (batch, reference)
+    ]
+    records = []
+    for group, rate in product(problem.groups, RATES):
+        key = {"case": problem.name, "learner": learner, "rate": rate}
+        observed = truth[rate, group]
+        answers: dict[str, Any] = {"reference": before[rate, group]}
+        for method, of_groups in estimates.items():
+            answers[method] = Estimate(*of_groups[group][rate])
+        for method, estimate in answers.items():
+            records.append({**key, "method": method, **judged(estimate, observed)})
+    keys = ["case", "learner", "rate", "method"]
+    return {"records": mean_records(records, keys), "peers": peers}
 
 
 def _features(problem: Problem, rows: Rows) -> pd.DataFrame:
@@ -172,12 +169,6 @@ def _logged(problem: Problem, model: Any, rows: Rows) -> pd.DataFrame:
     return X.assign(
         score=score, decision=decision, label=y, group=z.to_numpy()
     ).reset_index(drop=True)
-
-
-def _confusion(table: pd.DataFrame) -> Any:
-    return confusion_by_group(
-        table["label"], table["decision"], sensitive_features=table["group"]
-    )
 
 
 def _ask_nannyml(python: Path, reference: pd.DataFrame, batch: pd.DataFrame) -> Results:
@@ -199,23 +190,3 @@ def _ask_nannyml(python: Path, reference: pd.DataFrame, batch: pd.DataFrame) -> 
         reason = finished.stderr.strip().splitlines()[-1:]
         raise ValueError(f"NannyML failed: {' '.join(reason)}")
     return json.loads(finished.stdout.splitlines()[-1])
-
-
-def _summary(frame: pd.DataFrame) -> list[Results]:
-    """Summarise errors and intervals over cases, for each learner and for both."""
-    both = frame.assign(learner="both")
-    pooled = both.assign(rate="all three")
-    records = pd.concat([pooled, both, frame]).assign(times=1)
-    keys = ["learner", "rate", "method"]
-    errors = over_cases(records, keys, "error")
-    summary = pd.DataFrame({"error": errors["mean"], "spread": errors["sem"]})
-    for column in ("holds", "width"):
-        summary[column] = over_cases(records, keys, column)["mean"]
-    return as_records(summary.reset_index())
-
-
-def _by_case(frame: pd.DataFrame) -> list[Results]:
-    """Average the errors of each case over groups, learners and seeds."""
-    name = frame["rate"] + " " + frame["method"]
-    means = frame.groupby(["case", name.rename("name")], sort=False)["error"].mean()
-    return as_records(means.unstack(sort=False).reset_index())

@@ -50,9 +50,8 @@ def rates_of(estimates: Any) -> dict[str, tuple[float, float, float]]:
     rates = {}
     for metric, rate in METRICS.items():
         row = estimates[metric].iloc[0]
-        value = float(row["value"])
-        low = float(row["lower_confidence_boundary"])
-        high = float(row["upper_confidence_boundary"])
+        bounds = ["lower_confidence_boundary", "upper_confidence_boundary"]
+        value, low, high = map(float, row[["value", *bounds]])
         if rate == "accuracy":
             rates[rate] = (value, low, high)
         else:

@@ -12,12 +12,9 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-import pandas as pd
-
 from cape_paper._cells import Results
-from cape_paper._sentences import headline
 from cape_paper._stamp import STAMP, stamp
-from cape_paper._tables import results_tables
+from cape_paper._tables import headline, results_tables
 
 _NOTES = tomllib.loads(files("cape_paper").joinpath("notes.toml").read_text("utf-8"))
 _INDEX = """# Results
@@ -35,7 +32,7 @@ def write_results(results: Results, folder: Path) -> list[Path]:
     Parameters
     ----------
     results : dict
-        From `run_synthetic`, `compare_methods` or `run_shifts`.
+        From any run.
     folder : Path
         Where to write; it is made if there is none.
 
@@ -94,13 +91,7 @@ def write_page(
     sentences = [headline(results) for results in runs]
     found = " ".join(sentence for sentence in sentences if sentence)
     parts = [f"# {title or runs[0]['title']}", f"**{found}**"]
-    for results in runs:
-        section = results_markdown(results)
-        if len(runs) == 1:
-            # The title of the run is that of the page, and its sections go up.
-            section = section.partition("\n\n")[2]
-            section = re.sub("^#(?=##)", "", section, flags=re.MULTILINE)
-        parts.append(section)
+    parts += [results_markdown(results) for results in runs]
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text("\n\n".join(parts), encoding="utf-8")
     return page
@@ -154,7 +145,7 @@ def results_markdown(results: Results) -> str:
     Parameters
     ----------
     results : dict
-        From any of the runs.
+        From any run.
 
     Returns
     -------
@@ -162,105 +153,40 @@ def results_markdown(results: Results) -> str:
         Markdown.
     """
     title = results["title"]
-    if results.get("favourable") == "negative":
+    settings = results["settings"]
+    if settings.get("favourable label") == "negative":
         title += ", AIF360 told that the negative label is the favourable one"
-    parts = [f"## {title}"]
+    missing = list(results.get("skipped", []))
+    missing += [f"{name} failed: {why}" for name, why in results["failed"].items()]
+    warned = [f"{name}: {'; '.join(why)}" for name, why in results["warned"].items()]
     reasons = _NOTES["reasons"].get(results["experiment"], [])
-    if results.get("chosen_by_print"):
-        reasons = _NOTES["reasons"]["wide"]
-    parts.append(_bullets("Where we differ from print, and why", reasons))
-    parts.append(_bullets("What is missing", what_is_missing(results)))
+    parts = [
+        f"## {title}",
+        _bullets("Where we differ from print, and why", reasons),
+        _bullets("What is missing", missing),
+    ]
     for heading, table in results_tables(results).items():
-        parts.append(f"### {heading}\n\n{_markdown(table)}")
-    notes = [*_NOTES.get(results["experiment"], []), *results.get("notes", [])]
-    parts += ["### How it was measured", _provenance(results)]
-    parts.append("\n".join(f"- {note}" for note in notes))
-    warned = []
-    for row in results.get("rows", []):
-        warned += [f"{row['method']}: {text}" for text in row.get("warnings", [])]
-    parts.append(_bullets("What the methods warned of", warned))
+        # Names of groups may hold bars and line breaks.
+        escaped = table.replace({r"\|": r"\\|", "\n": " "}, regex=True)
+        text = escaped.to_markdown(index=False, disable_numparse=True)
+        parts.append(f"### {heading}\n\n{text}")
+    versions = ", ".join(f"{name} {text}" for name, text in results["versions"].items())
+    made_with = "; ".join(f"{name}: {value}" for name, value in settings.items())
+    parts += [
+        f"### How it was measured\n\n`{results.get('command', 'cape_paper')}`: "
+        f"{results['cells']} cells, {results['seconds']:.0f} s of processor time.\n"
+        f"{stamp(results['defaults'], results['date'][:10])}\n"
+        f"Versions: {versions}.\nSettings: {made_with}.",
+        _bullets(
+            "", [*_NOTES.get(results["experiment"], []), *results.get("notes", [])]
+        ),
+        _bullets("What the methods warned of", warned),
+    ]
     # Markdown separates paragraphs by an empty line; parts without content have none.
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def what_is_missing(results: Results) -> list[str]:
-    """List the cases that were skipped, and the cells and methods that failed."""
-    sentences = [*results.get("skipped", []), *results.get("failed", [])]
-    for row in results.get("rows", []):
-        if row["status"] != "ok":
-            sentences.append(f"{row['method']} {row['status']}")
-    return sentences
-
-
 def _bullets(title: str, lines: Sequence[str]) -> str:
     """Make a section of bullets; an empty one is left out."""
-    if not lines:
-        return ""
-    return "\n".join([f"### {title}", "", *[f"- {line}" for line in lines]])
-
-
-def _markdown(table: pd.DataFrame) -> str:
-    """Format a table; names of groups and errors may hold bars and line breaks."""
-    escaped = table.replace({r"\|": r"\\|", "\n": " "}, regex=True)
-    names = [str(name).replace("|", "\\|") for name in table]
-    aligned = ["left"] + ["right"] * (table.shape[1] - 1)
-    return escaped.set_axis(names, axis=1).to_markdown(
-        index=False, disable_numparse=True, colalign=aligned
-    )
-
-
-def _provenance(results: Results) -> str:
-    """Say how the run was made: command, date, cost, versions and learner.
-
-    The load says whether anything else was running, which the seconds depend on.
-    """
-    command = results.get("command", "cape_paper")
-    cost = (
-        f"{results['cells']} cells, {results['cell_seconds']:.0f} s of processor time"
-    )
-    load = "unknown" if results["load"] is None else results["load"]
-    versions = [f"{name} {version}" for name, version in results["versions"].items()]
-    return (
-        f"`{command}`, {results['date']}; {cost}, {results['cores']} cores, "
-        f"load {load}.\n"
-        f"{stamp(results['defaults'], results['date'][:10])}\n"
-        f"Versions: {', '.join(versions)}.\n"
-        f"{_settings(results)}"
-    )
-
-
-def _settings(results: Results) -> str:
-    """Say what a run was made with.
-
-    Of a comparison all settings of the learner that were tried are listed with their
-    loss, not only the best.
-    """
-    if results["experiment"] == "synthetic":
-        return (
-            f"Learner: {results['learner']}. {results['n_train']} training rows, "
-            f"{results['n_test']} rows a test batch."
-        )
-    if results["experiment"] == "logged":
-        return (
-            f"Seeds: {results['seeds']}, each with other halves of the training rows."
-        )
-    if "records" in results:
-        return f"Seeds: {results['seeds']}; batches of each size: {results['draws']}."
-    learner = results["learner"]
-    # scikit-learn breaks the text of a pipeline into aligned lines.
-    text = " ".join(learner["repr"].split())
-    tried = []
-    for score in learner.get("scores", []):
-        trees = f"depth {score['max_depth']} x {score['max_iter']} trees"
-        tried.append(f"{trees} {score['log_loss']:.4f}")
-    if tried:
-        text += (
-            "; log loss by 10-fold cross-validation on the training rows: "
-            f"{', '.join(tried)}"
-        )
-    return (
-        f"Learner ({learner['kind']}) of the methods that take one: {text}. The "
-        f"last table names the learner of each. AIF360 is told that the "
-        f"{results['favourable']} label is the favourable one. A number in brackets is "
-        "how many seeds a row is the mean of."
-    )
+    bullets = "\n".join(f"- {line}" for line in lines)
+    return f"### {title}\n\n{bullets}" if title and lines else bullets

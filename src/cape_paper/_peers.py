@@ -27,6 +27,7 @@ import pandas as pd
 from scipy.linalg import eigh
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
@@ -66,25 +67,20 @@ def undisturbed() -> Iterator[None]:
     >>> with undisturbed():
     ...     print("not shown")
     """
-    root = logging.getLogger()
-    handler = logging.NullHandler()
     state = np.random.get_state()
-    root.addFilter(_reject)
+    root = logging.getLogger()
     # Without a handler, the first `logging.warning` would install one for good.
-    root.addHandler(handler)
+    silent = mock.patch.object(root, "handlers", [logging.NullHandler()])
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        with (
+            silent,
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
             warnings.simplefilter("ignore")
             yield
     finally:
-        root.removeHandler(handler)
-        root.removeFilter(_reject)
         np.random.set_state(state)
-
-
-def _reject(record: logging.LogRecord) -> bool:
-    """Filter that lets no record pass."""
-    return False
 
 
 class GroupMethod:
@@ -94,19 +90,17 @@ class GroupMethod:
     arrays. Rows of groups that training has not seen are rows of the first group.
     """
 
-    _at_work: Any = staticmethod(contextlib.nullcontext)
-
     def fit(self, X, y, *, sensitive_features):
         """Train on labelled rows."""
         z = np.asarray(sensitive_features)
         self.groups_ = np.unique(z)
-        with self._at_work():
+        with undisturbed():
             self._fit(X, np.asarray(y), z)
         return self
 
     def predict(self, X, *, sensitive_features):
         """Predict the label of every row; nothing here could hand over labels."""
-        with self._at_work():
+        with undisturbed():
             predicted = self._predict(X, np.asarray(sensitive_features))
         return np.asarray(predicted).astype(int)
 
@@ -146,19 +140,6 @@ class MaxAcc(GroupMethod):
         return self.estimator_.predict(self._with_groups(X, z))
 
 
-class AlwaysPositive(GroupMethod):
-    """Call every row positive: the sanity check of the paper's table.
-
-    No error rate differs between groups, and yet PD is as large as it can be.
-    """
-
-    def _fit(self, X, y, z):
-        pass
-
-    def _predict(self, X, z):
-        return np.ones(len(X), dtype=int)
-
-
 class CapeOne(CapeClassifier):
     """CAPE-1 of the paper: `CapeClassifier` with each row as a batch of its own."""
 
@@ -169,12 +150,9 @@ class CapeOne(CapeClassifier):
 
 
 def fit_learner(
-    estimator: Any, X: Any, y: np.ndarray, *, seed: int, weights: Any = None
+    estimator: Any, X: Any, y: np.ndarray, *, seed: int, **options: Any
 ) -> Any:
     """Fit a clone of a learner with a seed, and with weights if there are any."""
-    options = {}
-    if weights is not None:
-        options[weight_keyword(estimator)] = weights
     return seeded_clone(estimator, seed).fit(X, y, **options)
 
 
@@ -241,19 +219,17 @@ def split_holdout(
 
 
 class Fairlearn(GroupMethod):
-    """The frame of both: group columns as in Max_Acc, and Fairlearn kept silent.
+    """The frame of both: group columns as in Max_Acc.
 
     Parameters
     ----------
     estimator : estimator
         The learner.
-    constraint : {"demographic_parity", "equalized_odds"}
-        What shall be equal between the groups.
+    constraint : str
+        What shall be equal between the groups, as Fairlearn calls it.
     random_state : int, default=0
         Seed of the hold-out and of randomised predictions.
     """
-
-    _at_work = staticmethod(undisturbed)
 
     def __init__(
         self, estimator: Any, *, constraint: str, random_state: int = 0
@@ -268,7 +244,7 @@ class FairlearnReduction(Fairlearn):
 
     Examples
     --------
-    >>> model = FairlearnReduction(LogisticRegression(), constraint="equalized_odds")
+    >>> model = FairlearnReduction(LogisticRegression(), constraint="EqualizedOdds")
     >>> z = train.sensitive_features[:300]
     >>> model = model.fit(train.data[:300], train.target[:300], sensitive_features=z)
     >>> model.predict(new.data, sensitive_features=new.sensitive_features).shape
@@ -278,13 +254,9 @@ class FairlearnReduction(Fairlearn):
     def _fit(self, X, y, z):
         from fairlearn import reductions
 
-        parities = {
-            "demographic_parity": reductions.DemographicParity,
-            "equalized_odds": reductions.EqualizedOdds,
-        }
         self.fitted_ = reductions.ExponentiatedGradient(
             self.estimator,
-            parities[self.constraint](),
+            getattr(reductions, self.constraint)(),
             sample_weight_name=weight_keyword(self.estimator),
         )
         self.fitted_.fit(self._with_groups(X, z), y, sensitive_features=z)
@@ -352,8 +324,6 @@ class Aif360(GroupMethod):
     **options
         What AIF360's algorithm is made with.
     """
-
-    _at_work = staticmethod(undisturbed)
 
     def __init__(
         self,
@@ -440,7 +410,7 @@ class Reweighing(Aif360):
             features,
             favourable,
             seed=self.random_state,
-            weights=weighted.instance_weights,
+            **{weight_keyword(self.estimator): weighted.instance_weights},
         )
 
     def _predict_peer(self, features):
@@ -545,8 +515,11 @@ class AdversarialDebiasing(Aif360):
         with mock.patch.dict(os.environ, {"TF_CPP_MIN_LOG_LEVEL": "3"}):
             import tensorflow
 
-        self.scaler_ = StandardScaler().fit(features[:, :-1])
-        dataset = self._dataset(self._scaled(features), favourable)
+        # All columns but the last, the indicator that AIF360 looks up.
+        self.scaler_ = make_column_transformer(
+            (StandardScaler(), slice(0, -1)), remainder="passthrough"
+        )
+        dataset = self._dataset(self.scaler_.fit_transform(features), favourable)
         # AIF360 needs a TensorFlow that is not eager, which it is in a graph.
         self.graph_ = tensorflow.Graph()
         with self.graph_.as_default():
@@ -561,14 +534,9 @@ class AdversarialDebiasing(Aif360):
             self.base_ = model.fit(dataset)
 
     def _predict_peer(self, features):
-        dataset = self._dataset(self._scaled(features))
+        dataset = self._dataset(self.scaler_.transform(features))
         with self.graph_.as_default():
             return self.base_.predict(dataset).labels
-
-    def _scaled(self, features):
-        """Scale all columns but the last, the indicator that AIF360 looks up."""
-        scaled = self.scaler_.transform(features[:, :-1])
-        return np.column_stack([scaled, features[:, -1]])
 
 
 class ProjectedNormal:

@@ -1,8 +1,8 @@
 """Problems to run methods on: labelled training rows and labelled test rows.
 
-Methods see the test rows without their labels. A problem is one of the paper's, a real
-shift over time, which is a row of ``cases.toml``. MEPS
-has two kinds of files: the survey's own, and extracts of one panel each.
+Methods see the test rows without their labels. A problem is one of the paper's, or a
+real shift over time, which is a row of ``cases.toml``. MEPS has two kinds of files: the
+survey's own, and extracts of one panel each.
 """
 
 from __future__ import annotations
@@ -14,44 +14,27 @@ import os
 import re
 import tomllib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
-from sklearn.utils import Bunch
 
 from cape.datasets import fetch_compas
+from cape_paper._cells import Cell, Results, run_cells
 
 _TABLE = tomllib.loads(files("cape_paper").joinpath("cases.toml").read_text("utf-8"))
 
 CASES: dict[str, dict[str, Any]] = _TABLE["case"]
 """The cases by name; ``cases.toml`` says what their fields are."""
 
-_ADDRESS = "https://meps.ahrq.gov/mepsweb/data_files/pufs/"
-# Extracts of one panel each, and the year and the survey's own file that they are of.
-_PANELS = {
-    "meps/meps_fy2015_panel19.csv": (2015, "h181ssp.zip"),
-    "meps/meps_fy2016_panel21.csv": (2016, "h192ssp.zip"),
-}
-
-# Names in the survey's files end in the round of the interview (53, or 53X where it
-# was edited) or in the last two digits of the year.
-_SURVEY_NAMES = (
-    "REGION53 AGE53X SEX MARRY53X FTSTU53X ACTDTY53 HONRDC53 RTHLTH53 MNHLTH53 HIBPDX "
-    "CHDDX ANGIDX MIDX OHRTDX STRKDX EMPHDX CHBRON53 CHOLDX CANCERDX DIABDX JTPAIN53 "
-    "ARTHDX ARTHTYPE ASTHDX ADHDADDX PREGNT53 WLKLIM53 ACTLIM53 SOCLIM53 COGLIM53 "
-    "DFHEAR42 DFSEE42 ADSMOK42 PCS42 MCS42 K6SUM42 PHQ242 EMPST53 POVCAT{yy} INSCOV{yy}"
-)
-# Visits to offices, outpatient departments and emergency rooms, nights in hospital and
-# days of home care, whose sum is the utilization.
-_TRIPS = "OBTOTV{yy} OPTOTV{yy} ERTOT{yy} IPNGTD{yy} HHTOTD{yy}"
-_NOT_CATEGORICAL = ("REGION", "AGE", "SEX", "MARRY", "PCS42", "MCS42", "K6SUM42")
+_SURVEY: dict[str, Any] = _TABLE["meps"]["survey"]
 
 # A full-year file has almost 2,000 columns, so it is read this many rows at a time.
 _ROWS_OF_A_PART = 5000
@@ -82,12 +65,9 @@ def draw_classes(
 ) -> np.ndarray:
     """Draw rows of a group with replacement, so many of them positive."""
     is_positive = y[rows] == 1
-    return np.concatenate(
-        [
-            random.choice(rows[is_positive], positives),
-            random.choice(rows[~is_positive], size - positives),
-        ]
-    )
+    drawn_positives = random.choice(rows[is_positive], positives)
+    drawn_negatives = random.choice(rows[~is_positive], size - positives)
+    return np.concatenate([drawn_positives, drawn_negatives])
 
 
 @cache
@@ -130,14 +110,8 @@ class Problem:
     printed : dict
         Rows of the paper's results table by method; empty if the data is not the
         paper's.
-    printed_prevalences : dict
-        ``train``, ``test`` and ``estimate`` of the paper's quantifier table.
-    same_data : bool, default=False
-        Whether the printed numbers belong to this data, so that nearness to them means
-        something.
-    chosen_by_print : bool, default=False
-        Whether the features were chosen by looking at printed numbers. Nearness to
-        print then proves nothing, and the run makes no claim against it.
+    printed_estimates : list
+        SPA's estimates of the groups, from the paper's quantifier table.
 
     Examples
     --------
@@ -153,9 +127,7 @@ class Problem:
     test: Rows = field(repr=False)
     notes: list[str] = field(default_factory=list, repr=False)
     printed: dict[str, Any] = field(default_factory=dict, repr=False)
-    printed_prevalences: dict[str, Any] = field(default_factory=dict, repr=False)
-    same_data: bool = False
-    chosen_by_print: bool = False
+    printed_estimates: list[float] = field(default_factory=list, repr=False)
 
     def counts(self) -> list[dict[str, Any]]:
         """Count the rows of every group, and compute its prevalences.
@@ -198,104 +170,12 @@ def compas_problem(data_home: Any = None, *, features: str = "narrow") -> Proble
     >>> compas_problem().groups  # doctest: +SKIP
     ['Caucasian', 'African-American']
     """
-    problem = beside_print(
-        fetched_compas("compas", "race", data_home, features=features), same_data=True
-    )
-    problem = replace(problem, title="COMPAS, 2013 to 2014")
+    problem = _fetched_compas("compas", "race", data_home, features=features)
+    problem = _beside_print(replace(problem, title="COMPAS, 2013 to 2014"))
     if features == "narrow":
         return problem
     title = f"{problem.title}, {features} features"
-    return replace(problem, title=title, chosen_by_print=True)
-
-
-def fetched_compas(
-    name: str, group: str, data_home: Any, *, features: str = "narrow"
-) -> Problem:
-    """Load COMPAS with groups by race, sex or age."""
-    options = {"group": group, "features": features, "data_home": data_home}
-    train = fetch_compas(subset="train", **options)
-    test = fetch_compas(subset="test", **options)
-    return Problem(
-        name=name,
-        title=train.variant,
-        groups=train.groups,
-        train=_rows(train),
-        test=_rows(test),
-        notes=[train.DESCR],
-    )
-
-
-def _rows(bunch: Bunch) -> Rows:
-    return bunch.data, bunch.target.to_numpy(), bunch.sensitive_features
-
-
-def beside_print(problem: Problem, *, same_data: bool) -> Problem:
-    """Put the printed numbers beside the rows of one of the paper's data sets."""
-    paper = published()["dataset_counts"][problem.name]
-    shares = []
-    for _, _, z in (problem.train, problem.test):
-        shares.append(float((z == problem.groups[1]).mean()))
-    rows = (
-        f"Rows: {len(problem.train[1])} to train ({shares[0]:.1%} Z=1) "
-        f"and {len(problem.test[1])} to test ({shares[1]:.1%}); "
-        f"the paper has {paper['train']} ({paper['train_share_z1']:.1%}) "
-        f"and {paper['test']} ({paper['test_share_z1']:.1%})."
-    )
-    return replace(
-        problem,
-        notes=[*problem.notes, rows],
-        printed=published()["table_results"][problem.name],
-        printed_prevalences=published()["table_quantifier"][problem.name],
-        same_data=same_data,
-    )
-
-
-def load_cases(
-    cases: Sequence[str] | None = None, data_home: Any = None
-) -> tuple[list[Problem], list[str]]:
-    """Read cases, without those whose files are not here and cannot be downloaded.
-
-    Parameters
-    ----------
-    cases : sequence of str, default=None
-        Keys of `CASES`; a case that is named must be there. None means all that can be
-        read.
-    data_home : str or Path, default=None
-        Folder of the data; see `cape.datasets.fetch_compas`.
-
-    Returns
-    -------
-    problems : list of Problem
-    skipped : list of str
-        A sentence for each case that was left out.
-
-    Raises
-    ------
-    ValueError
-        If a case is none of `CASES`.
-    FileNotFoundError
-        If the files of a case that was named are not in the folder of data, and have no
-        public address.
-    OSError
-        If a file cannot be downloaded, or is not the expected one.
-    """
-    for name in cases or ():
-        if name not in CASES:
-            known = ", ".join(map(repr, CASES))
-            raise ValueError(f"cases must be one of {known}, got {name!r}.")
-    problems = []
-    skipped = []
-    for name in cases or CASES:
-        try:
-            problems.append(_read_case(name, data_home))
-        except FileNotFoundError:
-            if cases:
-                raise
-            skipped.append(
-                f"{name} was skipped: its files are not in the folder of data, and no "
-                "public address of them is known."
-            )
-    return problems, skipped
+    return replace(problem, name=f"compas-{features}", title=title)
 
 
 def meps_problem(data_home: Any = None) -> Problem:
@@ -320,28 +200,134 @@ def meps_problem(data_home: Any = None) -> Problem:
     >>> meps_problem().groups  # doctest: +SKIP
     ['White', 'Non-White']
     """
-    problem = replace(_read_case("meps-15-16", data_home), name="meps")
-    problem = replace(problem, title=f"{problem.title}, 2015 to 2016")
-    # One panel of the survey is a part of the paper's rows, grouped in another way.
-    return beside_print(problem, same_data="one panel" not in problem.title)
+    problem = read_case("meps-15-16", data_home)
+    title = f"{problem.title}, 2015 to 2016"
+    return _beside_print(replace(problem, name="meps", title=title))
 
 
-def _read_case(name: str, data_home: Any) -> Problem:
+def _fetched_compas(
+    name: str, group: str, data_home: Any, *, features: str = "narrow"
+) -> Problem:
+    """Load COMPAS with groups by race, sex or age."""
+    parts: Any = {}
+    for subset in ("train", "test"):
+        bunch = fetch_compas(
+            subset=subset, group=group, features=features, data_home=data_home
+        )
+        rows = (bunch.data, bunch.target.to_numpy(), bunch.sensitive_features)
+        parts[subset] = rows
+    return Problem(name, bunch.variant, bunch.groups, **parts, notes=[bunch.DESCR])
+
+
+def _beside_print(problem: Problem) -> Problem:
+    """Put the printed numbers beside the rows of one of the paper's data sets."""
+    paper = published()["dataset_counts"][problem.name]
+    counts = []
+    for part, (_, _, z) in {"train": problem.train, "test": problem.test}.items():
+        share = float((z == problem.groups[1]).mean())
+        counts.append(
+            f"{len(z)} to {part} ({share:.1%} Z=1; the paper has {paper[part]}, "
+            f"{paper[f'{part}_share_z1']:.1%})"
+        )
+    return replace(
+        problem,
+        notes=[*problem.notes, f"Rows: {' and '.join(counts)}."],
+        printed=published()["table_results"][problem.name],
+        printed_estimates=published()["table_quantifier"][problem.name]["estimate"],
+    )
+
+
+def load_cases(
+    cases: Sequence[str] | None = None, data_home: Any = None
+) -> tuple[list[Problem], list[str]]:
+    """Read cases, without those whose files are not here and cannot be downloaded.
+
+    Parameters
+    ----------
+    cases : sequence of str, default=None
+        Keys of `CASES`; a case that is named must be there. None means all that can be
+        read.
+    data_home : str or Path, default=None
+        Folder of the data; see `cape.datasets.fetch_compas`.
+
+    Returns
+    -------
+    problems : list of Problem
+    skipped : list of str
+        A sentence for each case that was left out.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the files of a case that was named are not in the folder of data, and have no
+        public address.
+    OSError
+        If a file cannot be downloaded, or is not the expected one.
+    """
+    problems = []
+    skipped = []
+    for name in cases or CASES:
+        try:
+            problems.append(read_case(name, data_home))
+        except FileNotFoundError:
+            if cases:
+                raise
+            skipped.append(
+                f"{name} was skipped: its files are not in the folder of data, and no "
+                "public address of them is known."
+            )
+    return problems, skipped
+
+
+def run_cases(
+    work: Callable[..., Results],
+    cases: Sequence[str] | None,
+    seeds: int,
+    *options: Any,
+    data_home: Any,
+    **running: Any,
+) -> Results:
+    """Do the same work on each case with each seed.
+
+    Parameters
+    ----------
+    work : callable
+        Is given a problem, a seed and the options.
+    cases, data_home
+        As in `load_cases`.
+    seeds : int
+        Repetitions.
+    *options
+        For ``work``.
+    **running
+        ``folder`` and ``n_jobs``, as in `run_cells`.
+
+    Returns
+    -------
+    dict
+        As from `run_cells`; and ``skipped``, why cases are missing.
+    """
+    problems, skipped = load_cases(cases, data_home)
+    cells = []
+    for problem, seed in product(problems, range(seeds)):
+        cells.append(Cell(f"{problem.name} {seed}", work, (problem, seed, *options)))
+    return {**run_cells(cells, **running), "skipped": skipped}
+
+
+def read_case(name: str, data_home: Any = None) -> Problem:
     """Read the rows of one case."""
     case = CASES[name]
     if "compas" in case:
-        return fetched_compas(name, case["compas"], data_home)
+        return _fetched_compas(name, case["compas"], data_home)
     folder = data_folder(data_home)
-    tables = []
-    for path in case["files"]:
-        tables.append(read_table(path, folder))
-    train, test = tables
-    dropped = {*case["drop"], *case.get("last", ())}
+    train, test = [read_table(path, folder) for path in case["files"]]
+    last = case.get("last", [])
+    dropped = {*case["drop"], *last}
     shared = [column for column in train if column in test and column not in dropped]
-    features = [*shared, *case.get("last", ())]
+    features = [*map(str, shared), *last]
     title = case["title"]
     notes = []
-    if case["files"][0] in _PANELS:
+    if case["files"][0] in _SURVEY["instead_of"]:
         variant = _meps_variant(folder)
         title = title.replace("MEPS", variant["name"])
         notes = [variant["note"]]
@@ -378,8 +364,8 @@ def data_folder(data_home: Any) -> Path:
 
 def read_table(path: str, folder: Path) -> pd.DataFrame:
     """Read a file of the folder of data, verified; MEPS in the variant that is here."""
-    if path in _PANELS and _meps_variant(folder) is _TABLE["meps"]["survey"]:
-        return _read_survey(folder, *_PANELS[path])
+    if path in _SURVEY["instead_of"] and _meps_variant(folder) is _SURVEY:
+        return _read_survey(folder, **_SURVEY["instead_of"][path])
     file = folder / path
     expected = _TABLE["sha256"][path]
     if not file.exists():
@@ -397,35 +383,34 @@ def read_table(path: str, folder: Path) -> pd.DataFrame:
 
 def _meps_variant(folder: Path) -> dict[str, Any]:
     """Say which of both kinds of MEPS files are read, and what that means."""
-    survey_files = [name for _, name in _PANELS.values()]
-    has_survey = any((folder / "meps" / name).exists() for name in survey_files)
-    has_panels = all((folder / path).exists() for path in _PANELS)
-    kind = "panels" if has_panels and not has_survey else "survey"
-    return _TABLE["meps"][kind]
+    replaced = _SURVEY["instead_of"]
+    files_of_survey = [folder / "meps" / entry["file"] for entry in replaced.values()]
+    has_survey = any(path.exists() for path in files_of_survey)
+    has_panels = all((folder / path).exists() for path in replaced)
+    return _TABLE["meps"]["panels"] if has_panels and not has_survey else _SURVEY
 
 
-def _read_survey(folder: Path, year: int, name: str) -> pd.DataFrame:
+def _read_survey(folder: Path, year: str, file: str) -> pd.DataFrame:
     """Read a full-year file of the survey into the columns of the one-panel files.
 
     It is downloaded if the folder has none. AIF360's recipe, but of all panels: rows
     are kept whose categories are known (-1 is "inapplicable", below it are refusals and
     the like).
     """
-    path = folder / "meps" / name
+    path = folder / "meps" / file
     if not path.exists():
         import pooch
 
         # AHRQ's checksums are not known; reading verifies those within the archive.
-        pooch.retrieve(_ADDRESS + name, None, fname=name, path=path.parent)
-    yy = str(year)[-2:]
-    features = _SURVEY_NAMES.format(yy=yy).split()
-    trips = _TRIPS.format(yy=yy).split()
+        pooch.retrieve(_SURVEY["address"] + file, None, fname=file, path=path.parent)
+    features = _SURVEY["features"].format(yy=year).split()
+    trips = _SURVEY["trips"].format(yy=year).split()
     others = ["EDUCYR", "HIDEG", "HISPANX", "RACEV2X"]
     table = _read_transport(path, [*features, *trips, *others])
-    short = {name: re.sub(rf"(53X?|{yy})$", "", name) for name in features}
+    short = {name: re.sub(rf"(53X?|{year})$", "", name) for name in features}
     table = table.rename(columns=short)
     names = list(short.values())
-    categorical = [name for name in names if name not in _NOT_CATEGORICAL]
+    categorical = [name for name in names if name not in _SURVEY["not_categorical"]]
     asked = table[["REGION", "AGE", "MARRY", "ASTHDX"]]
     categories = table[[*categorical, "EDUCYR", "HIDEG"]]
     known = asked.ge(0).all(axis=1) & categories.ge(-1).all(axis=1)
@@ -443,21 +428,13 @@ def _read_survey(folder: Path, year: int, name: str) -> pd.DataFrame:
 def _read_transport(path: Path, columns: list[str]) -> pd.DataFrame:
     """Read columns of the SAS transport file in a zip archive."""
     with zipfile.ZipFile(path) as archive:
-        members = archive.namelist()
-        transport = [
-            name for name in members if name.lower().endswith((".ssp", ".xpt"))
-        ]
-        if len(transport) != 1:
-            raise ValueError(f"{path} must hold one SAS transport file, got {members}.")
-        content = io.BytesIO(archive.read(transport[0]))
+        [member] = archive.namelist()
+        content = io.BytesIO(archive.read(member))
     parts = []
     with pd.read_sas(
         content, format="xport", encoding="latin-1", chunksize=_ROWS_OF_A_PART
     ) as reader:
         for part in reader:
-            missing = [column for column in columns if column not in part]
-            if missing:
-                raise ValueError(f"{path} must have the columns {missing}.")
             parts.append(part[columns])
     table = pd.concat(parts, ignore_index=True)
     # pandas reads the zero of the transport format as 5.4e-79.

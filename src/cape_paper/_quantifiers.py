@@ -18,17 +18,15 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
 from cape.quantify import QUANTIFIERS, ScoreHistogram, make_quantifier, round_scores
-from cape_paper._cells import Cell, Results, run_parts
+from cape_paper._cells import Results, judged, mean_records
 from cape_paper._problem import (
     Problem,
     Rows,
     draw_classes,
-    load_cases,
+    run_cases,
     split,
     take,
 )
-from cape_paper._records import judged, mean_records
-from cape_paper._shifts import with_rows
 
 SIZES = (20, 100, 1000)
 """Rows of each group in a batch."""
@@ -65,13 +63,13 @@ def run_quantifiers(
     data_home : str or Path, default=None
         Folder of the data; see `cape.datasets.fetch_compas`.
     **running
-        ``folder``, ``n_jobs`` and ``on_step``, as in `compare_methods`.
+        ``folder`` and ``n_jobs``, as in `compare_methods`.
 
     Returns
     -------
     dict
         As JSON can hold it: ``records``, mean errors by case, kind of shift, size,
-        library and quantifier; ``skipped`` and ``failed``; and the facts of the run.
+        library and quantifier; ``skipped``; and the facts of the run.
 
     Examples
     --------
@@ -79,24 +77,15 @@ def run_quantifiers(
     >>> results["records"][0]["method"]  # doctest: +SKIP
     'cape cc'
     """
-    problems, skipped = load_cases(cases, data_home)
+    run = run_cases(_judge, cases, seeds, draws, data_home=data_home, **running)
     for library in PEERS:
         if find_spec(library) is None:
-            skipped.append(f"{library} was skipped: it is not installed.")
-    cells = []
-    for problem in problems:
-        for seed in range(seeds):
-            name = f"{problem.name} {seed}"
-            cells.append(Cell(name, _judge, (problem, seed, draws)))
-    run = run_parts(cells, ["records"], **running)
+            run["skipped"].append(f"{library} was skipped: it is not installed.")
     return {
         **run,
         "experiment": "quantifiers",
         "title": "Quantifiers compared",
-        "seeds": seeds,
-        "draws": draws,
-        "records": mean_records(run["records"], _KEYS),
-        "skipped": skipped,
+        "settings": {"seeds": seeds, "batches of each size": draws},
     }
 
 
@@ -154,19 +143,13 @@ def _methods(model: Any) -> dict[str, Callable[[ScoreHistogram], float]]:
     for name in QUANTIFIERS:
         quantifier = make_quantifier(name).fit(model.positives, model.negatives)
         methods[f"cape {name}"] = quantifier.estimate
-    positives = with_rows(model.positives)
-    negatives = with_rows(model.negatives)
     if find_spec("quapy"):
-        from quapy.method import aggregative
-
         for name in PEERS["quapy"]:
-            peer = make_quantifier(getattr(aggregative, name)())
-            peer.fit(positives, negatives)
-            methods[f"quapy {name}"] = partial(_of_quapy, peer)
+            methods[f"quapy {name}"] = fit_quapy(model, name)
     if find_spec("mlquantify"):
         from mlquantify import counting, likelihood, matching
 
-        classes = [_columns(positives), _columns(negatives)]
+        classes = [_columns(model.positives), _columns(model.negatives)]
         labels = np.repeat([1, 0], [len(scores) for scores in classes])
         for name in PEERS["mlquantify"]:
             for module in (counting, likelihood, matching):
@@ -177,18 +160,59 @@ def _methods(model: Any) -> dict[str, Callable[[ScoreHistogram], float]]:
     return methods
 
 
-def _of_quapy(peer: Any, batch: ScoreHistogram) -> float:
-    return peer.estimate(with_rows(batch))
+def fit_quapy(
+    model: Any, name: str, most: int | None = None
+) -> Callable[[ScoreHistogram], float]:
+    """Fit a quantifier of QuaPy, with its default parameters, to a group's scores.
+
+    Parameters
+    ----------
+    model : GroupModel
+        Has the histograms of the out-of-fold scores of both classes.
+    name : str
+        Its class.
+    most : int, default=None
+        Scores of a class, or of a batch, from which on it is given a part of them; None
+        gives it all.
+
+    Returns
+    -------
+    callable
+        Estimates a share from the histogram of a batch's scores.
+    """
+    from quapy.method import aggregative
+
+    quantifier = make_quantifier(getattr(aggregative, name)())
+    quantifier.fit(_with_rows(model.positives, most), _with_rows(model.negatives, most))
+    return partial(_of_quapy, quantifier, most)
+
+
+def _of_quapy(quantifier: Any, most: int | None, batch: ScoreHistogram) -> float:
+    return quantifier.estimate(_with_rows(batch, most))
 
 
 def _of_mlquantify(peer: Any, batch: ScoreHistogram) -> float:
-    shares = peer.predict(_columns(with_rows(batch)))
+    shares = peer.predict(_columns(batch))
     return float(shares[1])
+
+
+def _with_rows(histogram: ScoreHistogram, most: int | None = None) -> ScoreHistogram:
+    """Return a histogram that keeps its scores: the mean of its cell for each.
+
+    A thousand cells and more tell scores to three digits.
+    """
+    counts = histogram.counts
+    means = histogram.sums // np.maximum(counts, 1)
+    scores = np.repeat(means, counts)
+    if most is not None and len(scores) > most:
+        evenly = (np.arange(most) + 0.5) * len(scores) / most
+        scores = scores[evenly.astype(int)]
+    return ScoreHistogram.of(scores, histogram.edges, keep_rows=True)
 
 
 def _columns(histogram: ScoreHistogram) -> np.ndarray:
     """Return the probabilities of both classes of each score."""
-    scores = np.asarray(histogram.rows) / round_scores(1)
+    scores = np.asarray(_with_rows(histogram).rows) / round_scores(1)
     return np.column_stack([1 - scores, scores])
 
 

@@ -15,12 +15,11 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from cape import CapeClassifier, Estimate
-from cape.quantify import ScoreHistogram, make_quantifier
-from cape_paper._cells import Cell, Results, run_parts
+from cape_paper._cells import Results, judged, mean_records
 from cape_paper._comparison import result_row
 from cape_paper._peers import MaxAcc, seeded_clone
-from cape_paper._problem import Problem, Rows, load_cases, take
-from cape_paper._records import judged, mean_records
+from cape_paper._problem import Problem, Rows, run_cases, take
+from cape_paper._quantifiers import fit_quapy
 
 SIZES = (30, 100, 300)
 """Rows of each group in a small batch."""
@@ -28,11 +27,9 @@ SIZES = (30, 100, 300)
 N_LABELS = 100
 """Labels of each group where a method is given some."""
 
-QUAPY = ("KDEyML", "EMQ", "PACC")
-"""Quantifiers of QuaPy, with its default parameters."""
-
-_KDE_SCORES = 2000
-"""Scores of a class, or of a batch, from which on KDEy is given a part of them."""
+# KDEy compares all scores of a batch with all those of training, so it is given some.
+QUAPY = {"KDEyML": 2000, "EMQ": None, "PACC": None}
+"""Quantifiers of QuaPy, and how many scores of a class or batch they are given."""
 
 
 def run_shifts(
@@ -40,7 +37,6 @@ def run_shifts(
     *,
     seeds: int = 1,
     draws: int = 10,
-    first_seed: int = 0,
     data_home: Any = None,
     **running: Any,
 ) -> Results:
@@ -58,25 +54,21 @@ def run_shifts(
         Repetitions of training.
     draws : int, default=10
         Batches of each size, and draws of labels, for each seed.
-    first_seed : int, default=0
-        The first of the seeds.
     data_home : str or Path, default=None
         Folder of the data; see `cape.datasets.fetch_compas`.
     **running
-        ``folder``, ``n_jobs`` and ``on_step``, as in `compare_methods`.
+        ``folder`` and ``n_jobs``, as in `compare_methods`.
 
     Returns
     -------
     dict
         As JSON can hold it: ``shifts``, shares of each case and group; ``records``,
         mean errors and intervals by case, group, size of the batch, verdict and method;
-        ``decisions``, PD and PE; ``skipped``, why cases are missing; ``failed``, the
-        cells that failed; and the facts of the run.
+        ``decisions``, PD and PE; ``skipped``, why cases are missing; and the facts of
+        the run.
 
     Raises
     ------
-    ValueError
-        If a case is unknown.
     OSError
         If a file cannot be downloaded, is not the expected one, or belongs to a case
         that was named and is not there.
@@ -87,73 +79,13 @@ def run_shifts(
     >>> [entry["group"] for entry in results["shifts"]]  # doctest: +SKIP
     ['Caucasian', 'African-American']
     """
-    problems, skipped = load_cases(cases, data_home)
-    cells = []
-    for problem in problems:
-        for seed in range(first_seed, first_seed + seeds):
-            arguments = (problem, seed, draws)
-            cells.append(Cell(f"{problem.name} {seed}", _judge, arguments))
-    run = run_parts(cells, ["records", "decisions"], **running)
-    shifts = []
-    for problem in problems:
-        for counts in problem.counts():
-            shifts.append({"case": problem.name, **counts})
-    keys = ["case", "group", "size", "verdict", "method"]
+    run = run_cases(_judge, cases, seeds, draws, data_home=data_home, **running)
     return {
         **run,
         "experiment": "shifts",
         "title": "Real shifts over time",
-        "seeds": seeds,
-        "draws": draws,
-        "first_seed": first_seed,
-        "shifts": shifts,
-        "records": mean_records(run["records"], keys),
-        "decisions": mean_records(run["decisions"], ["case", "group", "method"]),
-        "skipped": skipped,
+        "settings": {"seeds": seeds, "batches of each size": draws},
     }
-
-
-def quapy_estimates(model: Any, scores: ScoreHistogram) -> dict[str, float]:
-    """Estimate the share of a batch by QuaPy, from the same scores.
-
-    Parameters
-    ----------
-    model : GroupModel
-        Has the histograms of the out-of-fold scores of both classes.
-    scores : ScoreHistogram
-        Scores of the batch.
-
-    Returns
-    -------
-    dict from str to float
-        By the names of ``QUAPY``.
-    """
-    from quapy.method import aggregative
-
-    estimates = {}
-    for name in QUAPY:
-        # KDEy compares all scores of the batch with all those of training.
-        most = _KDE_SCORES if name == "KDEyML" else None
-        quantifier = make_quantifier(getattr(aggregative, name)())
-        quantifier.fit(
-            with_rows(model.positives, most), with_rows(model.negatives, most)
-        )
-        estimates[name] = quantifier.estimate(with_rows(scores, most))
-    return estimates
-
-
-def with_rows(histogram: ScoreHistogram, most: int | None = None) -> ScoreHistogram:
-    """Return a histogram that keeps its scores: the mean of its cell for each.
-
-    A thousand cells and more tell scores to three digits.
-    """
-    counts = histogram.counts
-    means = histogram.sums // np.maximum(counts, 1)
-    scores = np.repeat(means, counts)
-    if most is not None and len(scores) > most:
-        evenly = (np.arange(most) + 0.5) * len(scores) / most
-        scores = scores[evenly.astype(int)]
-    return ScoreHistogram.of(scores, histogram.edges, keep_rows=True)
 
 
 def _judge(problem: Problem, seed: int, draws: int) -> Results:
@@ -175,12 +107,17 @@ def _judge(problem: Problem, seed: int, draws: int) -> Results:
 
         paper.set_params(estimator=tabular_pipeline(paper.estimator))
     paper.fit(X, y, sensitive_features=z)
+    quapy: dict[Any, Any] = {}
+    for group in problem.groups:
+        quapy[group] = {}
+        for name, most in QUAPY.items():
+            quapy[group][name] = fit_quapy(clf.models_[group], name, most)
     records = []
     with warnings.catch_warnings():
         # Verdicts are recorded.
         warnings.simplefilter("ignore")
         for size, batch in _batches(problem, seed, draws):
-            for record in _judge_batch(clf, paper, problem, batch):
+            for record in _judge_batch(clf, paper, quapy, batch):
                 records.append({"case": problem.name, "size": size, **record})
         for record in _judge_with_labels(clf, problem, seed, draws):
             records.append({"case": problem.name, "size": "all", **record})
@@ -188,7 +125,13 @@ def _judge(problem: Problem, seed: int, draws: int) -> Results:
         max_acc.fit(X, y, sensitive_features=z)
         methods = {"CAPE": clf, "paper": paper, "Max_Acc": max_acc}
         decisions = _judge_decisions(methods, problem)
-    return {"records": records, "decisions": decisions}
+    keys = ["case", "group", "size", "verdict", "method"]
+    shares = [{"case": problem.name, **counts} for counts in problem.counts()]
+    return {
+        "shifts": shares if seed == 0 else [],
+        "records": mean_records(records, keys),
+        "decisions": decisions,
+    }
 
 
 def _needs_encoders(X: pd.DataFrame) -> bool:
@@ -216,14 +159,14 @@ def draw_of_groups(problem: Problem, size: int, random: Any) -> np.ndarray:
 
 
 def _judge_batch(
-    clf: CapeClassifier, paper: CapeClassifier, problem: Problem, batch: Rows
+    clf: CapeClassifier, paper: CapeClassifier, quapy: dict[Any, Any], batch: Rows
 ) -> Iterator[Results]:
     """Judge the estimates of all methods in each group of a batch."""
     X, y, z = batch
     evidence = clf.evidence(X, sensitive_features=z)
     adaptation = clf.adapt(evidence=evidence)
     of_paper = paper.adapt(X, sensitive_features=z)
-    for group in problem.groups:
+    for group, of_group in quapy.items():
         truth = float(np.mean(y[z == group]))
         adapted = adaptation.groups[group]
         estimates: dict[str, Any] = {
@@ -232,8 +175,9 @@ def _judge_batch(
             "one-step": adapted.quantifier_estimate,
             "mean score": adapted.mean_score,
             "last year's share": adapted.training_prevalence,
-            **quapy_estimates(clf.models_[group], evidence.groups[group].scores),
         }
+        for name, estimate in of_group.items():
+            estimates[name] = estimate(evidence.groups[group].scores)
         for method, estimate in estimates.items():
             key = {"group": group, "verdict": adapted.verdict, "method": method}
             yield {**key, **judged(estimate, truth)}
@@ -270,10 +214,6 @@ def _judge_decisions(methods: dict[str, Any], problem: Problem) -> list[Results]
     for name, method in methods.items():
         row = result_row(y, method.predict(X, sensitive_features=z), z, problem.groups)
         for place, group in enumerate(problem.groups):
-            record = {"case": problem.name, "group": group, "method": name}
-            values = {"pd": row[f"pd_{place}"], "accuracy": row[f"accuracy_{place}"]}
-            # An undefined PE is left out, and shown as undefined.
-            if row["pe"] is not None:
-                values["pe"] = row["pe"]
-            records.append({**record, **values})
+            key = {"case": problem.name, "group": group, "method": name}
+            records.append({**key, "pd": row[f"pd_{place}"], "pe": row["pe"]})
     return records

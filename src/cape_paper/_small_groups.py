@@ -17,9 +17,8 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 
 from cape import CapeClassifier
-from cape_paper._cells import Cell, Results, run_parts
+from cape_paper._cells import Cell, Results, judged, mean_records, run_cells
 from cape_paper._problem import Rows, data_folder, draw_classes, read_table, take
-from cape_paper._records import judged, mean_records
 
 WAYS = {
     "borrow": CapeClassifier(),
@@ -40,8 +39,6 @@ SIZES = (30, 100, 300)
 _AGES = (3, 6, 9, 11)
 """Last categories of age of the first four of five bands."""
 
-_DRAWS = 1
-
 
 def run_small_groups(
     *,
@@ -58,14 +55,13 @@ def run_small_groups(
     data_home : str or Path, default=None
         Folder of the data; see `cape.datasets.fetch_compas`.
     **running
-        ``folder``, ``n_jobs`` and ``on_step``, as in `compare_methods`.
+        ``folder`` and ``n_jobs``, as in `compare_methods`.
 
     Returns
     -------
     dict
         As JSON can hold it: ``records``, mean errors and intervals by seed, training
-        rows, kind of shift, size of the batch and method; ``failed``; and the facts of
-        the run.
+        rows, kind of shift, size of the batch and method; and the facts of the run.
 
     Raises
     ------
@@ -75,7 +71,7 @@ def run_small_groups(
     Examples
     --------
     >>> results = run_small_groups(seeds=1)  # doctest: +SKIP
-    >>> results["groups"]  # doctest: +SKIP
+    >>> results["records"][0]["times"]  # doctest: +SKIP
     40
     """
     earlier, later = _read_rows(data_home)
@@ -86,12 +82,10 @@ def run_small_groups(
                 arguments = (earlier, later, way, rows, seed)
                 cells.append(Cell(f"{way} {rows} {seed}", _judge, arguments))
     return {
+        **run_cells(cells, **running),
         "experiment": "small-groups",
         "title": "Small groups",
-        "seeds": seeds,
-        "draws": _DRAWS,
-        "groups": len(earlier[2].drop_duplicates()),
-        **run_parts(cells, ["records"], **running),
+        "settings": {"seeds": seeds, "groups": len(earlier[2].drop_duplicates())},
     }
 
 
@@ -147,12 +141,12 @@ def _judge_batch(clf: CapeClassifier, way: str, batch: Rows) -> Iterator[Results
     adaptation = clf.adapt(X, sensitive_features=z)
     truths = pd.Series(y).groupby(list(z.to_numpy().T)).mean()
     for group, adapted in adaptation.groups.items():
-        truth = truths[group]
-        yield {"method": way, **judged(adapted.estimate, truth)}
+        estimates: dict[str, Any] = {way: adapted.estimate}
         if way == "borrow":
-            yield {"method": "mean score", **judged(adapted.mean_score, truth)}
-            before = judged(adapted.training_prevalence, truth)
-            yield {"method": "last year's share", **before}
+            estimates["mean score"] = adapted.mean_score
+            estimates["last year's share"] = adapted.training_prevalence
+        for method, estimate in estimates.items():
+            yield {"method": method, **judged(estimate, truths[group])}
 
 
 def _batches(pool: Rows, later: Rows, random: Any) -> Iterator[tuple[Results, Rows]]:
@@ -160,13 +154,12 @@ def _batches(pool: Rows, later: Rows, random: Any) -> Iterator[tuple[Results, Ro
     of_later = _rows_of_groups(later)
     of_pool = _rows_of_groups(pool)
     for size in SIZES:
-        for _ in range(_DRAWS):
-            drawn = [random.choice(rows, size) for rows in of_later]
-            key = {"size": str(size)}
-            yield {**key, "kind": "real"}, take(later, np.concatenate(drawn))
-            for kind in ("alike", "apart"):
-                drawn = list(_shifted(pool[1], of_pool, size, kind, random))
-                yield {**key, "kind": kind}, take(pool, np.concatenate(drawn))
+        drawn = [random.choice(rows, size) for rows in of_later]
+        key = {"size": str(size)}
+        yield {**key, "kind": "real"}, take(later, np.concatenate(drawn))
+        for kind in ("alike", "apart"):
+            drawn = list(_shifted(pool[1], of_pool, size, kind, random))
+            yield {**key, "kind": kind}, take(pool, np.concatenate(drawn))
 
 
 def _shifted(

@@ -1,61 +1,32 @@
-"""Tables of results: DataFrames of text, from the numbers of a run.
+"""Tables and the first sentence of a page, from the numbers of a run.
 
-The terminal and the Markdown page show the same tables. Below the means of a method
-stand the standard deviations over seeds ("± sd") and the numbers that the paper prints
-("print").
+Below the means of a method stand the standard deviations over seeds ("± sd") and the
+numbers that the paper prints ("print").
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from cape_paper._cells import Results
-from cape_paper._comparison import DIFFERENCES, PARITY
-from cape_paper._records import over_cases
 
-PAPER_NAMES = {"CAPE-D": "CAPE", "Max_Acc": "Max_Acc"}
-"""How the paper's Table 1 calls our methods; it does not have our default."""
-
-_HEADINGS = {
-    "fpr": "FPR",
-    "fnr": "FNR",
-    "accuracy": "acc",
-    "predicted_prevalence": "predicts",
-    "pd": "PD",
-}
-_PARITY_TITLE = (
-    "Parity between groups: shares, TPR, FPR and precision "
-    "(the four-fifths rule asks for a share ratio of .8 or more)"
-)
-_PARITY_COLUMNS = {
-    "demographic_parity_difference": "share diff",
-    "demographic_parity_ratio": "share ratio",
-    # TPR is 1 - FNR, so that both have the same difference.
-    "fnr_diff": "TPR diff",
-    "fpr_diff": "FPR diff",
-    "equalized_odds_difference": "odds diff",
-    "precision_difference": "precision diff",
-}
-_TABLE_1_COLUMNS = {
-    "accuracy_0": "accuracy 0",
-    "accuracy_1": "accuracy 1",
-    "pd_0": "PD 0",
-    "pd_1": "PD 1",
-    "pe_01": "PE 0,1",
-}
-_THEOREM_COLUMNS = {
-    "pd": "PD",
-    "delta_1": "delta_1",
-    "delta_2": "delta_2",
-    "theorem_3": "Theorem 3",
-    "our_bound": "our bound",
-    "within_our_bound": "PD within ours",
-}
 Tables = dict[str, pd.DataFrame]
 """Tables of text by their titles."""
+
+_FIGURE = ["accuracy_1", "pd_1", "pe_01"]
+_VERDICTS = (
+    *("consistent", "some_drift", "drifted", "too_little_known", "cannot_tell"),
+    "not_tested",
+)
+_WITH_LABELS = ("CAPE, labels", "labels alone")
+_KINDS = {
+    "pure": "Pure prior shift",
+    "real": "Real shifts",
+    "alike": "Prior shift, groups move alike",
+    "apart": "Prior shift, each group moves its own way",
+}
 
 
 def results_tables(results: Results) -> Tables:
@@ -64,28 +35,95 @@ def results_tables(results: Results) -> Tables:
     Parameters
     ----------
     results : dict
-        From `run_synthetic`, `compare_methods` or `run_shifts`.
+        From any run.
 
     Returns
     -------
     dict from str to DataFrame
-        By their titles; all cells are text.
+        By their titles; all cells are text. A run of which all cells failed has none.
     """
     makers = {
         "synthetic": _synthetic_tables,
         "shifts": _shift_tables,
-        "quantifiers": _quantifier_tables,
-        "small-groups": _small_group_tables,
+        "quantifiers": _kind_tables,
+        "small-groups": _kind_tables,
         "logged": _logged_tables,
     }
-    # A run of which every cell failed has no records.
-    if results.get("records") == []:
+    if not results.get("records") and not results.get("rows"):
         return {}
     return makers.get(results["experiment"], _comparison_tables)(results)
 
 
+def headline(results: Results) -> str:
+    """Say in one sentence what a run found.
+
+    Parameters
+    ----------
+    results : dict
+        From any run.
+
+    Returns
+    -------
+    str
+        The first sentence of its page; empty if nothing finished.
+    """
+    if results.get("rows"):
+        return _paper_headline(results)
+    if not results.get("records"):
+        return ""
+    records = pd.DataFrame(results["records"])
+    key = {"shifts": "size", "logged": "learner"}.get(results["experiment"], "kind")
+    means = over_cases(records, [key, "method"], "error")["mean"]
+    parts = []
+    for value in means.index.unique(key):
+        least = _listed(means[value].nsmallest(5))
+        parts.append(f"{_KINDS.get(value, f'{key} {value}').lower()}: {least}")
+    if "holds" in records:
+        held = over_cases(records, ["method"], "holds")["mean"]
+        parts.append(f"95 % intervals hold: {_listed(held)}")
+    return f"The least mean errors. {'; '.join(parts)}."
+
+
+def over_cases(records: Any, keys: list[str], column: str) -> pd.DataFrame:
+    """Average a column over cases, each of which counts alike.
+
+    Parameters
+    ----------
+    records : sequence of dict or DataFrame
+        Means, with ``case``, or ``seed``, and ``times``, how many each is the mean of.
+    keys : list of str
+        What to average by.
+    column : str
+        What to average; records without it are left out.
+
+    Returns
+    -------
+    DataFrame
+        ``mean``, ``sem`` (its standard error) and ``batches``, by the keys.
+
+    Examples
+    --------
+    >>> records = [
+    ...     {"case": "a", "method": "m", "error": 0.1, "times": 2},
+    ...     {"case": "b", "method": "m", "error": 0.3, "times": 1},
+    ... ]
+    >>> means = over_cases(records, ["method"], "error")
+    >>> means.loc["m", "mean"].round(3), means.loc["m", "batches"]
+    (np.float64(0.2), np.int64(3))
+    """
+    frame = pd.DataFrame(records).dropna(subset=column)
+    unit = "case" if "case" in frame else "seed"
+    frame["total"] = frame[column] * frame["times"]
+    sums = frame.groupby([*keys, unit], sort=False)[["total", "times"]].sum()
+    sums["mean"] = sums["total"] / sums["times"]
+    groups = sums.groupby(level=keys, sort=False)
+    return groups.agg(
+        mean=("mean", "mean"), sem=("mean", "sem"), batches=("times", "sum")
+    )
+
+
 def number(value: Any, digits: int = 3) -> str:
-    """Format a number as the paper prints it.
+    """Format a number.
 
     Parameters
     ----------
@@ -100,112 +138,94 @@ def number(value: Any, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> number(0.0456), number(None), number(-0.5), number(12)
-    ('.046', 'undef', '-.500', '12')
+    >>> number(0.0456), number(None), number(12)
+    ('0.046', 'undef', '12')
     """
     if value is None:
         return "undef"
     if isinstance(value, (str, int)):
         return str(value)
-    if value != value:
-        return ""
-    text = f"{value:.{digits}f}"
-    # The paper leaves out the 0 before the point, but not that of 10.5.
-    if text.startswith(("0.", "-0.")):
-        return text.replace("0.", ".", 1)
-    return text
+    return "" if value != value else f"{value:.{digits}f}"
 
 
-def _table(lines: Sequence[Results], columns: dict[str, str]) -> pd.DataFrame:
-    """Make a table of lines; a key that a line lacks is an empty cell."""
-    # As objects: None is undefined, and NaN is a key that a line lacks.
-    frame = pd.DataFrame(lines, columns=list(columns), dtype=object)
-    return frame.map(number).set_axis(list(columns.values()), axis=1)
+def _readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Make a table of text; names of columns are words."""
+    frame = frame.rename(columns=lambda name: str(name).replace("_", " "))
+    return frame.rename_axis(columns=None).map(number)
+
+
+def _with_spread(means: pd.DataFrame, spread: str = "sem") -> pd.Series:
+    """Format means with a spread, which one case or seed does not have."""
+    # Spreads over seeds are of the order 10^-3: they need a fourth digit.
+    digits = 4 if spread == "std" else 3
+    text = " ± " + means[spread].map(lambda value: number(value, digits))
+    return means["mean"].map(number) + text.where(means[spread].notna(), "")
+
+
+def _method_lines(rows: pd.DataFrame, printed: Any) -> list[Results]:
+    """Make the lines of each method: means over seeds, their spread, and print."""
+    lines = []
+    for method, of_method in rows.groupby("method", sort=False):
+        values = of_method.select_dtypes("number").drop(columns="seed")
+        # A value that is undefined with one seed is undefined.
+        means = values.mean(skipna=False)
+        lines.append({"method": method, **_defined(means)})
+        if len(values) > 1:
+            spreads = values.std(skipna=False).map(lambda value: number(value, 4))
+            lines.append({"method": f"± sd of {len(values)}", **spreads})
+        if method in printed:
+            lines.append({"method": "print", **printed[method]})
+    return lines
+
+
+def _defined(values: pd.Series) -> Any:
+    return values.astype(object).where(values.notna(), None).to_dict()
+
+
+def _frame_of_rows(results: Results) -> pd.DataFrame:
+    """Make a table of the rows of methods; a column of undefined values has numbers."""
+    frame = pd.DataFrame(results["rows"])
+    undefined = frame.columns[frame.isna().all()]
+    return frame.astype(dict.fromkeys(undefined, float))
 
 
 def _comparison_tables(results: Results) -> Tables:
     """Make the quantifier table and the results table of a comparison.
 
     The first table shows prevalences and their estimates. The paper's results table is
-    too wide for a terminal, so it comes as two: error rates and accuracy, then
-    predicted prevalence, PD and PE. A last table has the criteria of parity.
+    wide, so it comes as two, and a last one has the criteria of parity.
     """
+    rows = _frame_of_rows(results)
+    frame = pd.DataFrame(_method_lines(rows, results["printed"]), dtype=object)
+    columns = {
+        "Error rates and accuracy": "fpr|fnr|accuracy",
+        "Predicted prevalence, PD and PE": "predicted|pd|pe",
+        "Parity between groups": "demographic|equalized|precision",
+    }
     title = "Prevalences, and what quantifiers estimate from unlabelled test rows"
     tables = {title: _prevalence_table(results)}
-    lines = []
-    for row in results["rows"]:
-        lines += _method_lines(row)
-    method = {"method": "method (seeds)"}
-    n_groups = len(results["groups"])
-    errors = _columns_of(("fpr", "fnr", "accuracy"), n_groups)
-    tables["Error rates and accuracy"] = _table(lines, method | errors)
-    fairness = _columns_of(("predicted_prevalence", "pd"), n_groups)
-    # PE of the first pair is the paper's.
-    fairness |= {"pe_01": "PE 0,1", "pe": "PE worst"}
-    tables["Predicted prevalence, PD and PE"] = _table(lines, method | fairness)
-    finished = [row["mean"] for row in results["rows"] if row["status"] == "ok"]
-    # Stored results may have no columns of parity.
-    if finished and all(set(PARITY) <= set(mean) for mean in finished):
-        tables[_PARITY_TITLE] = _table(lines, method | _PARITY_COLUMNS)
-    # Stored results may not name learners.
-    if all("learner" in row for row in results["rows"]):
-        learners = {"method": "method", "learner": "learner"}
-        tables["Learners of the methods"] = _table(results["rows"], learners)
+    for title, names in columns.items():
+        tables[title] = _readable(frame.filter(regex=f"^(method$|{names})"))
+    learners = rows.groupby("method", sort=False)["learner"]
+    chosen = learners.agg(lambda names: " or ".join(names.unique()))
+    tables["Learners of the methods"] = chosen.reset_index()
     return tables
 
 
-def _method_lines(row: Results) -> list[Results]:
-    """Make the lines of one method; one that did not run has its name alone."""
-    several = row["seeds"] > 1
-    lines = [{"method": _name(row), **row.get("mean", {})}]
-    if several:
-        lines.append({"method": "± sd", **row["sd"]})
-    if row["printed"]:
-        lines.append({"method": "print", **row["printed"]})
-    return lines
-
-
-def _name(row: Results) -> str:
-    """Name a method, with the number of seeds where there is a spread over them."""
-    return f"{row['method']} ({row['seeds']})" if row["seeds"] > 1 else row["method"]
-
-
-def _columns_of(rates: Sequence[str], n_groups: int) -> dict[str, str]:
-    """List a column for each group, and the difference if the paper has one."""
-    columns = {}
-    for rate in rates:
-        for place in range(n_groups):
-            columns[f"{rate}_{place}"] = f"{_HEADINGS[rate]} {place}"
-        if rate in DIFFERENCES:
-            columns[f"{rate}_diff"] = f"{_HEADINGS[rate]} diff"
-    return columns
-
-
 def _prevalence_table(results: Results) -> pd.DataFrame:
-    """Show rows, prevalences and the estimates of all quantifiers by group.
-
-    It is the paper's quantifier table with a line for each quantifier.
-    """
-    lines = {
-        "training rows": [part["rows_train"] for part in results["data"]],
-        "test rows": [part["rows_test"] for part in results["data"]],
-        "training prevalence": [part["prevalence_train"] for part in results["data"]],
-        "test prevalence": [part["prevalence_test"] for part in results["data"]],
-    }
-    for row in results["quantifiers"]:
-        cells = [number(mean) for mean in row["mean"]]
-        # One seed has no spread.
-        if row["seeds"] > 1:
-            spreads = [number(sd) for sd in row["sd"]]
-            pairs = zip(cells, spreads, strict=True)
-            cells = [" ± ".join(pair) for pair in pairs]
-        lines[f"estimate, {row['quantifier']}"] = cells
-        if row["printed"]:
-            lines["print"] = row["printed"]
-    # The columns of the other tables have the numbers of the groups.
-    groups = [f"{place} {group}" for place, group in enumerate(results["groups"])]
-    frame = pd.DataFrame(lines, index=groups, dtype=object).T
-    return frame.map(number).rename_axis("").reset_index()
+    """Show rows, prevalences and the estimates of all quantifiers by group."""
+    counts = pd.DataFrame(results["data"], dtype=object).set_index("group")
+    parts = [_readable(counts).T]
+    if results["quantifiers"]:
+        keys = ["quantifier", "group"]
+        estimates = pd.DataFrame(results["quantifiers"]).groupby(keys, sort=False)
+        means = estimates["estimate"].agg(["mean", "std"])
+        parts.append(_with_spread(means, "std").unstack("group", sort=False))
+    table = pd.concat(parts)
+    if results["printed_estimates"]:
+        # The paper's table has SPA alone.
+        table.loc["spa, print"] = list(map(number, results["printed_estimates"]))
+    return table.rename_axis(index="", columns=None).reset_index()
 
 
 def _synthetic_tables(results: Results) -> Tables:
@@ -216,232 +236,153 @@ def _synthetic_tables(results: Results) -> Tables:
     true prevalence; our bound holds at the level of the interval, if nothing but the
     prevalence has moved.
     """
-    times = results["repetitions"]
-    points = []
-    for pair in results["pairs"]:
-        if pair["rho_0"] != 0.5:
-            continue
-        for method, summary in pair["methods"].items():
-            line = {"rho": str(pair["rho_1"]), "method": method}
-            for key in ("accuracy_1", "pd_1", "pe_01"):
-                line[key] = number(summary["mean"][key])
-                if times > 1:
-                    # Spreads are of the order 10^-3: they need a fourth digit.
-                    line[key] += f" ± {number(summary['sd'][key], digits=4)}"
-            points.append(line)
-    figure = {"rho": "rho 1", "method": "method", "accuracy_1": "accuracy 1"}
-    figure |= {"pd_1": "PD 1", "pe_01": "PE 0,1"}
-    theorem = []
-    for entry in results["theorem"]:
-        if entry["rho_0"] == 0.5:
-            theorem.append({"rho": str(entry["rho_1"]), **entry["mean"][1]})
+    rows = _frame_of_rows(results)
+    lines = []
+    for setting in results["printed"]:
+        rho_0, rho_1 = setting["rho_0"], setting["rho_1"]
+        at_pair = rows[(rows["rho_0"] == rho_0) & (rows["rho_1"] == rho_1)]
+        printed = {}
+        for ours, name in {"CAPE-D": "CAPE", "Max_Acc": "Max_Acc"}.items():
+            printed[ours] = {"pe_01": setting["pe_01"][name]}
+            # In print a metric is a pair of numbers, one for each group.
+            for metric in ("accuracy", "pd"):
+                for z, value in enumerate(setting[metric][name]):
+                    printed[ours][f"{metric}_{z}"] = value
+        for line in _method_lines(at_pair, printed):
+            lines.append({**line, "rho": f"{rho_0} {rho_1}"})
+    columns = ["rho", "method", "accuracy_0", "accuracy_1", "pd_0", "pd_1", "pe_01"]
+    figure = {}
+    points = rows[rows["rho_0"] == 0.5].groupby(["rho_1", "method"], sort=False)
+    for column in _FIGURE:
+        figure[column] = _with_spread(points[column].agg(["mean", "std"]), "std")
+    theorem = pd.DataFrame(results["theorem"]).drop(columns="seed")
+    theorem = theorem[theorem["rho_0"] == 0.5].groupby("rho_1").mean()
     return {
-        f"Table 1: both groups have moved from 0.5 (mean of {times})": _table_1(
-            results
+        "Table 1: both groups have moved from 0.5": _readable(
+            pd.DataFrame(lines, columns=columns, dtype=object)
         ),
-        f"The figure's points: rho 0 is 0.5 (mean ± sd of {times})": _table(
-            points, figure
+        "The figure's points: rho 0 is 0.5 (mean ± sd)": _readable(
+            pd.DataFrame(figure).reset_index()
         ),
-        "Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)": _table(
-            theorem, {"rho": "rho 1", **_THEOREM_COLUMNS}
+        "Theorem 3 at work in group 1, CAPE-D (means; rho 0 is 0.5)": _readable(
+            theorem.drop(columns="rho_0").reset_index()
         ),
     }
 
 
-def _table_1(results: Results) -> pd.DataFrame:
-    """Show the three settings of the paper's Table 1, as far as they were run."""
-    methods_of = {}
-    for pair in results["pairs"]:
-        methods_of[pair["rho_0"], pair["rho_1"]] = pair["methods"]
-    lines = []
-    for printed in results["printed"]:
-        pair = (printed["rho_0"], printed["rho_1"])
-        # A run may have other prevalences: then the setting has no lines.
-        for method, summary in methods_of.get(pair, {}).items():
-            rho = f"{pair[0]} {pair[1]}"
-            lines.append({"rho": rho, "method": method, **summary["mean"]})
-            if results["repetitions"] > 1:
-                spreads = {}
-                for key in _TABLE_1_COLUMNS:
-                    spreads[key] = number(summary["sd"][key], digits=4)
-                lines.append({"rho": "", "method": "± sd", **spreads})
-            if method in PAPER_NAMES:
-                name = PAPER_NAMES[method]
-                # In print each metric is a pair of numbers, one for each group.
-                values = [*printed["accuracy"][name], *printed["pd"][name]]
-                values.append(printed["pe_01"][name])
-                line = dict(zip(_TABLE_1_COLUMNS, values, strict=True))
-                lines.append({"rho": "", "method": "print", **line})
-    return _table(lines, {"rho": "rho 0, 1", "method": "method", **_TABLE_1_COLUMNS})
+def _paper_headline(results: Results) -> str:
+    """Name the mean PD of the main methods."""
+    rows = _frame_of_rows(results)
+    means = rows.set_index("method").filter(regex="^pd_").mean(axis=1)
+    means = means.groupby(level="method").mean()
+    main = ["CAPE-D", "CAPE-1", "CAPE default", "Max_Acc"]
+    shown = _listed(means.reindex(main).dropna())
+    return f"{results['title']}: mean PD of {shown}." if shown else ""
 
 
-def _with_spread(means: pd.DataFrame) -> pd.Series:
-    """Format means with their standard errors, which one case does not have."""
-    mean = means["mean"].map(number)
-    spread = " ± " + means["sem"].map(number)
-    return mean + spread.where(means["sem"].notna(), "")
+def _listed(values: pd.Series) -> str:
+    """List names and numbers."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
 
 
-def _pivoted(means: pd.Series, column: str) -> pd.DataFrame:
-    """Spread the values of one key over columns, and make the others columns, too."""
-    table = means.unstack(column, sort=False).fillna("").reset_index()
-    return table.rename_axis(columns=None).map(number)
-
-
-def _error_table(records: Sequence[Results], keys: list[str]) -> pd.DataFrame:
-    """Show mean errors by the size of the batch."""
-    means = over_cases(records, [*keys, "size"], "error")
-    return _pivoted(_with_spread(means), "size")
-
-
-def _interval_table(records: Sequence[Results], keys: list[str]) -> pd.DataFrame:
-    """Show how often intervals hold, and how wide they are, by size of the batch."""
-    columns = {}
-    for column in ("holds", "width"):
-        means = _with_spread(over_cases(records, [*keys, "size"], column))
-        for size, values in means.unstack("size", sort=False).items():
-            columns[f"{column}, {size}"] = values
-    return pd.DataFrame(columns).fillna("").reset_index().map(number)
-
-
-_VERDICTS = (
-    *("consistent", "some_drift", "drifted", "too_little_known", "cannot_tell"),
-    "not_tested",
-)
+def _by_size(records: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Show mean errors, how often intervals hold, and their width, by size of batch."""
+    columns = []
+    for column in ("error", "holds", "width"):
+        if column in records:
+            means = _with_spread(over_cases(records, [*keys, "size"], column))
+            columns.append(means.unstack("size", sort=False).add_prefix(f"{column}, "))
+    return _readable(pd.concat(columns, axis=1).reset_index())
 
 
 def _shift_tables(results: Results) -> Tables:
     """Make the tables of a run on real shifts."""
-    sizes = ("30", "100", "300", "all")
-    records = sorted(
-        results["records"],
-        key=lambda row: (sizes.index(row["size"]), _VERDICTS.index(row["verdict"])),
-    )
-    with_labels = ("CAPE, labels", "labels alone")
-    unlabelled = [row for row in records if row["method"] not in with_labels]
-    of_cape = [row for row in unlabelled if row["method"] == "CAPE"]
+    records = pd.DataFrame(results["records"])
+    # In the order of tables.
+    for key, order in {
+        "verdict": _VERDICTS,
+        "size": ("30", "100", "300", "all"),
+    }.items():
+        places = records[key].map(order.index)
+        records = records.loc[places.sort_values(kind="stable").index]
+    records["verdict"] = records["verdict"].str.replace("_", " ")
+    unlabelled = records[~records["method"].isin(_WITH_LABELS)]
+    of_cape = unlabelled[unlabelled["method"] == "CAPE"]
     means = over_cases(unlabelled, ["size", "verdict", "method"], "error")
-    by_verdict = _pivoted(_with_spread(means), "method")
-    batches = means.xs("CAPE", level="method")["batches"].to_numpy()
-    by_verdict.insert(2, "batches", [str(count) for count in batches])
-    at_all = [row for row in records if row["size"] == "all"]
-    labelled = [row for row in at_all if row["method"] in ("CAPE", *with_labels)]
-    labels = _with_spread(over_cases(labelled, ["method"], "error")).to_frame("error")
-    for column in ("holds", "width"):
-        labels[column] = _with_spread(over_cases(labelled, ["method"], column))
-    tables = {
-        "Mean error, by rows of each group in the batch": _error_table(
-            unlabelled, ["method"]
-        ),
-        "Mean error, by rows of each group and CAPE's verdict": by_verdict,
-        "95 % intervals: how often they hold, and their width": _interval_table(
-            unlabelled, ["method"]
-        ),
-        "95 % intervals of CAPE, by its verdict": _interval_table(of_cape, ["verdict"]),
-        "All later rows, and 100 labels of each group": labels.reset_index(),
-    }
-    tables |= _case_tables(results)
-    for table in tables.values():
-        if "verdict" in table:
-            table["verdict"] = table["verdict"].str.replace("_", " ")
-    return tables
-
-
-def _case_tables(results: Results) -> Tables:
-    """Show each case and group, with all later rows as the batch."""
-    lines = []
-    for entry in results["shifts"]:
-        place = (entry["case"], entry["group"])
-        line = {
-            "case": ", ".join(place),
-            "train": entry["prevalence_train"],
-            "truth": entry["prevalence_test"],
-        }
-        for row in results["records"]:
-            if (row["case"], row["group"], row["size"]) != (*place, "all"):
-                continue
-            line[row["method"]] = row["estimate"]
-            if row["method"] == "CAPE":
-                kept = ("low", "high", "holds", "verdict")
-                line |= {key: row[key] for key in kept}
-        for row in results["decisions"]:
-            if (row["case"], row["group"]) == place:
-                line[f"PD {row['method']}"] = row["pd"]
-                line[f"PE {row['method']}"] = row.get("pe")
-        lines.append(line)
-    case = {"case": "case, group"}
-    shares = [*case, "train", "truth", "CAPE"]
-    methods = dict.fromkeys(row["method"] for row in results["records"])
-    estimated = [name for name in methods if "label" not in name]
-    estimated.remove("last year's share")
-    decided = []
-    for metric in ("PD", "PE"):
-        decided += [f"{metric} {name}" for name in ("CAPE", "paper", "Max_Acc")]
-
-    def columns(names: Sequence[str]) -> dict[str, str]:
-        return {name: name for name in names} | case
-
-    intervals = columns([*shares, "low", "high", "holds", "verdict"])
+    errors = _with_spread(means).unstack("method", sort=False)
+    batches = means.xs("CAPE", level="method")["batches"]
+    errors.insert(0, "batches", batches.astype(str))
+    at_all = records[records["size"] == "all"]
+    with_labels = at_all[at_all["method"].isin(["CAPE", *_WITH_LABELS])]
     return {
-        "Share of positives in all later rows, and what CAPE says": _table(
-            lines, intervals
+        "Errors and 95 % intervals, by rows of each group": _by_size(
+            unlabelled, ["method"]
         ),
-        "Share of positives in all later rows: all estimates": _table(
-            lines, columns([*case, "truth", *estimated, "train"])
+        "Errors by rows of each group and CAPE's verdict": _readable(
+            errors.reset_index()
         ),
-        "Prevalence difference and proportional equality, all later rows": _table(
-            lines, columns([*case, *decided])
+        "CAPE's errors and intervals, by its verdict": _by_size(of_cape, ["verdict"]),
+        "All later rows, and 100 labels of each group": _by_size(
+            with_labels, ["method"]
         ),
+        **_case_tables(results, unlabelled[unlabelled["size"] == "all"]),
     }
 
 
-_KINDS = {
-    "pure": "Pure prior shift",
-    "real": "Real shifts",
-    "alike": "Prior shift, groups move alike",
-    "apart": "Prior shift, each group moves its own way",
-}
-
-
-def _quantifier_tables(results: Results) -> Tables:
-    """Make the tables of quantifiers: one for each kind of shift."""
-    tables = {}
-    for kind in ("pure", "real"):
-        of_kind = [row for row in results["records"] if row["kind"] == kind]
-        title = f"{_KINDS[kind]}: mean error, by rows of each group in the batch"
-        tables[title] = _error_table(of_kind, ["method"])
+def _case_tables(results: Results, records: pd.DataFrame) -> Tables:
+    """Show each case and group, with all later rows as the batch."""
+    place = ["case", "group"]
+    shares = pd.DataFrame(results["shifts"]).set_index(place)
+    truth = shares["prevalence_test"].rename("truth")
+    ours = records[records["method"] == "CAPE"].groupby(place)
+    said = ours[["estimate", "low", "high", "holds"]].mean()
+    said = said.join(ours["verdict"].first())
+    estimates = records.pivot_table("estimate", place, "method", sort=False)
+    decisions = pd.DataFrame(results["decisions"])
+    decided = decisions.pivot_table(["pd", "pe"], place, "method", dropna=False)
+    decided.columns = [" ".join(names) for names in decided.columns]
+    tables = {
+        "Share of positives in all later rows, and what CAPE says": said,
+        "Share of positives in all later rows: all estimates": estimates,
+        "Prevalence difference and proportional equality, all later rows": decided,
+    }
+    # In the order of the list of cases.
+    for title, table in tables.items():
+        tables[title] = _readable(truth.to_frame().join(table).reset_index())
     return tables
 
 
-def _small_group_tables(results: Results) -> Tables:
-    """Make the tables of small groups: errors, then intervals, by kind of shift."""
+def _kind_tables(results: Results) -> Tables:
+    """Make the tables of quantifiers or small groups, for each kind of shift."""
+    records = pd.DataFrame(results["records"])
+    keys = ["method"]
+    if "rows" in records:
+        records = records.rename(columns={"rows": "training rows"})
+        records = records.sort_values("training rows", kind="stable")
+        keys = ["training rows", "method"]
     tables = {}
-    for kind in ("real", "alike", "apart"):
-        of_kind = [row for row in results["records"] if row["kind"] == kind]
-        of_kind.sort(key=lambda row: row["rows"])
-        title = f"{_KINDS[kind]}: mean error, by rows of each group in the batch"
-        tables[title] = _error_table(of_kind, ["rows", "method"])
-        title = f"{_KINDS[kind]}: how often 95 % intervals hold, and their width"
-        tables[title] = _interval_table(of_kind, ["rows", "method"])
-    renamed = {"rows": "training rows"}
-    return {title: table.rename(columns=renamed) for title, table in tables.items()}
+    for kind, name in _KINDS.items():
+        of_kind = records[records["kind"] == kind]
+        if of_kind.empty:
+            continue
+        title = f"{name}: errors and 95 % intervals, by rows of each group"
+        tables[title] = _by_size(of_kind, keys)
+    return tables
 
 
 def _logged_tables(results: Results) -> Tables:
-    """Make the tables of a run on logged decisions."""
-    columns = {
-        "learner": "learner",
-        "rate": "rate",
-        "method": "method",
-        "error": "mean error",
-        "spread": "±",
-        "holds": "interval holds",
-        "width": "interval width",
+    """Make the tables of a run on logged decisions: over cases, and of each."""
+    frame = pd.DataFrame(results["records"])
+    both = frame.assign(learner="both")
+    records = pd.concat([both.assign(rate="all three"), both, frame])
+    columns = {}
+    for column in ("error", "holds", "width"):
+        means = over_cases(records, ["learner", "rate", "method"], column)
+        columns[column] = _with_spread(means)
+    over_all = pd.concat(columns, axis=1).reset_index()
+    by_case = frame.pivot_table("error", "case", ["rate", "method"], sort=False)
+    by_case.columns = [" ".join(names) for names in by_case.columns]
+    return {
+        "Errors and intervals over all cases": _readable(over_all),
+        "Mean errors of each case": _readable(by_case.reset_index()),
     }
-    tables = {
-        "Errors and intervals over all cells": _table(results["summary"], columns)
-    }
-    if results["cases"]:
-        errors = {name: name for name in results["cases"][0]}
-        tables["Mean errors of each case"] = _table(results["cases"], errors)
-    return tables

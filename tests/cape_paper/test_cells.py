@@ -18,7 +18,7 @@ def double(number, log=None):
     if log is not None:
         with open(log, "a") as file:
             file.write(f"{number}\n")
-    return {"double": 2 * number}
+    return {"doubles": [2 * number]}
 
 
 def fail(log):
@@ -27,30 +27,26 @@ def fail(log):
 
 
 def warn():
-    warnings.warn("careful", UserWarning, stacklevel=1)
+    for text in ("one", "two", "one"):
+        warnings.warn(text, UserWarning, stacklevel=1)
     return {}
 
 
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_results_come_in_the_order_of_the_cells(n_jobs):
-    steps = []
     cells = [_cells.Cell(f"cell {number}", double, (number,)) for number in range(4)]
-    results = _cells.run_cells(
-        cells, n_jobs=n_jobs, on_step=lambda *step: steps.append(step)
-    )
-    assert [result["double"] for result in results] == [0, 2, 4, 6]
-    assert [step[1:] for step in steps] == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert {step[0] for step in steps} == {cell.name for cell in cells}
+    run = _cells.run_cells(cells, n_jobs=n_jobs)
+    assert run["doubles"] == [0, 2, 4, 6]
+    assert (run["cells"], run["failed"], run["warned"]) == (4, {}, {})
+    assert run["versions"]["numpy"] == np.__version__
 
 
 def test_a_finished_cell_is_not_computed_again(tmp_path):
     log = tmp_path / "log"
-    for _ in range(2):
-        [result] = _cells.run_cells(
-            [_cells.Cell("one", double, (1, log))], tmp_path / "cells"
-        )
-        assert result["double"] == 2
-    _cells.run_cells([_cells.Cell("one", double, (2, log))], tmp_path / "cells")
+    for number in (1, 1, 2):
+        cells = [_cells.Cell("one", double, (number, log))]
+        run = _cells.run_cells(cells, tmp_path / "cells")
+        assert run["doubles"] == [2 * number]
     assert log.read_text().split() == ["1", "2"]
 
 
@@ -63,7 +59,7 @@ def test_other_source_code_computes_again(tmp_path, monkeypatch):
 
 
 def shape(table):
-    return {"shape": table.shape}
+    return {"shapes": [table.shape]}
 
 
 def test_values_names_and_order_of_columns_count(tmp_path):
@@ -79,18 +75,17 @@ def test_values_names_and_order_of_columns_count(tmp_path):
 
 def test_a_cell_that_failed_is_tried_again_and_the_others_go_on(tmp_path):
     log = tmp_path / "log"
-    cells = [_cells.Cell("bad", fail, (log,)), _cells.Cell("good", double, (1,))]
+    cells = [
+        _cells.Cell("bad", fail, (log,)),
+        _cells.Cell("good", double, (1,)),
+        _cells.Cell("loud", warn, ()),
+    ]
     for _ in range(2):
-        bad, good = _cells.run_cells(cells, tmp_path / "cells")
-        assert bad["error"] == "RuntimeError: out of memory"
-        assert good["double"] == 2
+        run = _cells.run_cells(cells, tmp_path / "cells")
+        assert run["failed"] == {"bad": "RuntimeError: out of memory"}
+        assert run["warned"] == {"loud": ["UserWarning: one", "UserWarning: two"]}
+        assert run["doubles"] == [2]
     assert log.read_text().split() == ["0", "0"]
-
-
-def test_facts_add_the_seconds():
-    facts = _cells.run_facts(0.0, [{"seconds": 1.25}, {"seconds": 2.5}])
-    assert (facts["cell_seconds"], facts["cells"]) == (3.8, 2)
-    assert facts["versions"]["numpy"] == np.__version__
 
 
 PROGRAM = """
@@ -100,7 +95,7 @@ from cape_paper._cells import Cell, run_cells
 sys.path.insert(0, {folder!r})
 import work
 cells = [Cell(str(n), work.slow, (n,)) for n in range(4)]
-print([result["n"] for result in run_cells(cells, Path({folder!r}) / "cells")])
+print(run_cells(cells, Path({folder!r}) / "cells")["n"])
 """
 WORK = """
 import time
@@ -109,7 +104,7 @@ def slow(n):
     time.sleep(0.2)
     with open(Path(__file__).parent / "log", "a") as file:
         file.write(str(n))
-    return {"n": n}
+    return {"n": [n]}
 """
 
 

@@ -1,40 +1,20 @@
 """Tables and pages have the numbers of a run, and nothing else."""
 
 import json
-import sys
-from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from cape_paper import (
     published,
-    results_markdown,
     results_tables,
     write_index,
     write_page,
     write_results,
 )
-from cape_paper._tables import number
 
-sys.path.insert(0, str(Path(__file__).parent))
-from invented import (
-    PRINTED,
-    idle_row,
-    invented_comparison,
-    invented_logged,
-    invented_quantifiers,
-    invented_shifts,
-    invented_small_groups,
-    invented_synthetic,
-)
-
-RUNS = [
-    invented_comparison,
-    invented_synthetic,
-    invented_shifts,
-    invented_quantifiers,
-    invented_small_groups,
-]
+RUNS = ["compared", "synthetic", "shifts", "quantifiers", "small_groups", "logged"]
 
 
 def table_of(results, words):
@@ -44,159 +24,154 @@ def table_of(results, words):
     return table
 
 
-def test_a_comparison_with_print_has_the_papers_columns():
-    results = invented_comparison()
-    errors = table_of(results, "Error rates").to_numpy().tolist()
-    mean = results["rows"][0]["mean"]
-    sd = results["rows"][0]["sd"]
-    assert errors[0][:3] == [
-        "CAPE-D (3)",
-        number(mean["fpr_0"]),
-        number(mean["fpr_1"]),
-    ]
-    assert errors[1][:2] == ["± sd", number(sd["fpr_0"])]
-    assert errors[2][:2] == ["print", number(PRINTED["CAPE-D"]["fpr_0"])]
-    assert errors[3][0] == "Once"
-    assert errors[4] == ["Gone"] + [""] * 9
-    fairness = table_of(results, "PD and PE")
-    assert list(fairness)[-2:] == ["PE 0,1", "PE worst"]
-    assert fairness.iloc[2, -1] == ""
-    prevalences = table_of(results, "quantifiers")
-    assert list(prevalences) == ["", "0 one", "1 two"]
-    assert prevalences.iloc[0].tolist() == ["training rows", "10", "11"]
-    assert prevalences.iloc[-1].tolist() == ["estimate, spa"] + [".250 ± .125"] * 2
+def test_a_comparison_has_means_spreads_and_print(compared):
+    errors = table_of(compared, "Error rates")
+    rows = pd.DataFrame(compared["rows"])
+    ours = rows[rows["method"] == "CAPE-D"]["fpr_0"]
+    printed = published()["table_results"]["compas"]["CAPE-D"]["fpr_0"]
+    assert errors["method"].tolist()[:3] == ["CAPE-D", "± sd of 2", "print"]
+    expected = [f"{ours.mean():.3f}", f"{ours.std():.4f}", f"{printed:.3f}"]
+    assert errors["fpr 0"].tolist()[:3] == expected
+    # Neither spread nor print.
+    alone = errors["method"].tolist().index("Always positive")
+    assert errors["fpr 0"].tolist()[alone] == "1.000"
+    fairness = table_of(compared, "PD and PE")
+    assert fairness["pe"].tolist()[2] == ""
+    estimates = table_of(compared, "quantifiers").set_index("")
+    assert estimates.loc["rows test", "one"] == str(compared["data"][0]["rows_test"])
+    assert estimates.loc["spa, print"].tolist() == ["0.592", "0.644"]
+    spa = pd.DataFrame(compared["quantifiers"]).query("quantifier == 'spa'")
+    of_one = spa[spa["group"] == "one"]["estimate"]
+    assert estimates.loc["spa", "one"] == f"{of_one.mean():.3f} ± {of_one.std():.4f}"
 
 
-def test_table_1_has_means_spreads_and_print():
-    table = table_of(invented_synthetic(), "Table 1")
-    lines_of_methods = [3, 2, 3]
-    rho = []
-    for n_lines in lines_of_methods:
-        rho += ["0.1 0.1"] + [""] * (n_lines - 1)
-    assert table["rho 0, 1"].tolist() == rho
-    assert table["PD 0"].iloc[:3].tolist() == [".220", ".0031", ".009"]
+def test_what_is_undefined_is_not_averaged_away(compared):
+    rows = [dict(row) for row in compared["rows"]]
+    rows[0]["pe"] = None
+    fairness = table_of({**compared, "rows": rows}, "PD and PE")
+    assert fairness["pe"].tolist()[0] == "undef"
+
+
+def test_the_synthetic_tables_have_print_the_figure_and_the_theorem(synthetic):
+    table = table_of(synthetic, "Table 1")
+    lines = ["CAPE-D", "± sd of 2", "print", "CAPE default", "± sd of 2"]
+    assert table["method"].tolist() == [*lines, "Max_Acc", "± sd of 2", "print"]
+    assert set(table["rho"]) == {"0.1 0.1"}
     printed = published()["table_synthetic"][0]["pe_01"]["Max_Acc"]
-    assert table["PE 0,1"].iloc[-1] == number(printed)
+    assert table["pe 01"].iloc[-1] == f"{printed:.3f}"
+    rows = pd.DataFrame(synthetic["rows"])
+    points = rows.query("rho_0 == 0.5 and rho_1 == 0.1 and method == 'Max_Acc'")["pd_1"]
+    figure = table_of(synthetic, "figure").set_index(["rho 1", "method"])
+    expected = f"{points.mean():.3f} ± {points.std():.4f}"
+    assert figure.loc[("0.100", "Max_Acc"), "pd 1"] == expected
+    theorem = pd.DataFrame(synthetic["theorem"]).query("rho_0 == 0.5 and rho_1 == 0.1")
+    shown = table_of(synthetic, "Theorem 3").iloc[0]
+    assert shown["delta 1"] == f"{theorem['delta_1'].mean():.3f}"
 
 
-def test_the_figure_and_the_theorem_are_of_group_1_where_group_0_stays():
-    tables = invented_synthetic()
-    points = table_of(tables, "figure")
-    assert points["rho 1"].tolist() == ["0.3"] * 3
-    assert points["PD 1"].iloc[0] == ".230 ± .0041"
-    theorem = table_of(tables, "Theorem 3")
-    assert theorem.iloc[0].tolist()[:3] == ["0.3", ".010", ".020"]
+def test_shifts_show_errors_by_size_and_verdict_and_every_case(shifts):
+    records = pd.DataFrame(shifts["records"])
+    ours = records.query("method == 'CAPE' and size == 'all'").set_index("group")
+    errors = table_of(shifts, "intervals, by rows of each group").set_index("method")
+    assert errors.loc["CAPE", "error, all"] == f"{ours['error'].mean():.3f}"
+    assert "labels alone" not in errors.index
+    verdicts = table_of(shifts, "and CAPE's verdict")
+    assert verdicts.query("size == 'all'")["batches"].astype(int).sum() == 2
+    assert "_" not in " ".join(verdicts["verdict"])
+    labels = table_of(shifts, "100 labels").set_index("method")
+    assert list(labels.index) == ["CAPE", "CAPE, labels", "labels alone"]
+    shares = table_of(shifts, "what CAPE says").set_index("group")
+    truth = {entry["group"]: entry["prevalence_test"] for entry in shifts["shifts"]}
+    for group in ("a", "b"):
+        assert shares.loc[group, "truth"] == f"{truth[group]:.3f}"
+        assert shares.loc[group, "estimate"] == f"{ours.loc[group, 'estimate']:.3f}"
+    decisions = pd.DataFrame(shifts["decisions"]).query("method == 'paper'")
+    shown = table_of(shifts, "Prevalence difference")["pd paper"]
+    assert shown.tolist() == [f"{pd:.3f}" for pd in decisions["pd"]]
 
 
-def test_one_repetition_has_no_spread():
-    once = invented_synthetic(repetitions=1)
-    assert "± sd" not in table_of(once, "Table 1")["method"].tolist()
-    assert table_of(once, "figure")["PD 1"].iloc[0] == ".230"
-
-
-def test_a_page_of_logged_decisions_begins_with_what_was_found(tmp_path):
-    write_results(invented_logged(), tmp_path / "logged")
-    page = write_page([tmp_path / "logged"], tmp_path / "page.md").read_text()
-    lines = page.splitlines()
-    assert lines[0] == "# The model as it is"
-    assert lines[2].startswith("**") and "## How it was measured" in lines
-    assert "#### " not in page
-    summary = table_of(invented_logged(), "over all cells")
-    assert summary.iloc[1].tolist()[2:] == ["reference", ".210", ".010", "", ""]
-    assert table_of(invented_logged(), "each case").iloc[0, 1] == ".310"
-
-
-def test_shifts_show_errors_by_size_and_verdict_and_every_case():
-    results = invented_shifts()
-    errors = table_of(results, "by rows of each group in the batch")
-    # Two cases, whose mean errors are .1 and .2.
-    assert errors.iloc[0].tolist() == ["CAPE", ".150 ± .050", ".150 ± .050"]
-    assert errors["method"].tolist()[-1] == "PACC"
-    verdicts = table_of(results, "CAPE's verdict")
-    first = ["30", "some drift", "4", ".150 ± .050", ".160 ± .050"]
-    assert verdicts.iloc[0].tolist()[:5] == first
-    intervals = table_of(results, "how often they hold")
-    spread = [".500 ± .000", ".500 ± .000", ".200 ± .000", ".200 ± .000"]
-    assert intervals.iloc[0].tolist() == ["CAPE", *spread]
-    labels = table_of(results, "100 labels").set_index("method")
-    assert labels.loc["labels alone", "error"] == ".060 ± .000"
-    shares = table_of(results, "what CAPE says")
-    assert shares.iloc[0].tolist()[1:] == [
-        *[".301", ".402", ".400", ".300", ".500", ".500", "some drift"]
+def test_an_error_is_the_mean_over_cases_after_that_over_their_batches(quantifiers):
+    key = {"method": "cape spa", "size": "20", "kind": "real"}
+    records = [
+        {**key, "case": "a", "error": 0.1, "times": 1},
+        {**key, "case": "a", "error": 0.4, "times": 2},
+        {**key, "case": "b", "error": 0.1, "times": 5},
     ]
-    assert shares.iloc[2].tolist()[3:] == [""] * 5
-    decisions = table_of(results, "Prevalence difference")
-    assert decisions.iloc[0].tolist()[1:] == [".250", "", "", "undef", "", ""]
+    table = table_of({**quantifiers, "records": records}, "Real shifts")
+    # The mean of a is .3.
+    assert table["error, 20"].tolist() == ["0.200 ± 0.100"]
 
 
-def test_quantifiers_and_small_groups_have_a_table_for_each_kind_of_shift():
-    pure = table_of(invented_quantifiers(), "Pure prior shift")
-    assert pure.iloc[1].tolist() == ["cape spa", ".190", ".190", ".190"]
-    alike = table_of(invented_small_groups(), "move alike: mean error")
-    assert alike.iloc[0].tolist() == ["20", "borrow", ".110 ± .010"]
-    held = table_of(invented_small_groups(), "own way: how often")
-    assert held.iloc[2].tolist() == ["20", "pooled", "1.000 ± .000", ".300 ± .000"]
+def test_quantifiers_and_small_groups_have_a_table_for_each_kind_of_shift(
+    quantifiers, small_groups
+):
+    errors = table_of(quantifiers, "Pure prior shift")
+    assert list(errors) == ["method", "error, 20", "error, 200"]
+    titles = list(results_tables(small_groups))
+    assert [title.partition(":")[0] for title in titles] == [
+        "Real shifts",
+        "Prior shift, groups move alike",
+        "Prior shift, each group moves its own way",
+    ]
+    held = table_of(small_groups, "own way")
+    assert held["training rows"].tolist()[0] == "20"
+    row = held.set_index("method").loc["mean score"]
+    assert (row["holds, 30"], row["width, 30"]) == ("", "")
 
 
-def test_the_index_has_the_finding_and_the_stamp_of_each_page(tmp_path):
-    pages = []
-    for make in (invented_shifts, invented_quantifiers, invented_small_groups):
-        results = make()
-        write_results(results, tmp_path / results["experiment"])
-        page = tmp_path / f"results-{results['experiment']}.md"
-        pages.append(write_page([tmp_path / results["experiment"]], page))
-    other = tmp_path / "speed.md"
+def test_logged_decisions_are_shown_for_all_rates_and_each_case(logged):
+    records = pd.DataFrame(logged["records"])
+    ours = records.query("method == 'CAPE'")["error"]
+    table = table_of(logged, "over all cases")
+    assert table.iloc[0, :2].tolist() == ["both", "all three"]
+    shown = table.query("learner == 'both' and rate == 'all three'")
+    assert shown.set_index("method").loc["CAPE", "error"] == f"{ours.mean():.3f}"
+    by_case = table_of(logged, "each case").iloc[0]
+    assert by_case["fnr CAPE"] == f"{ours[records['rate'] == 'fnr'].item():.3f}"
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_page_is_made_of_the_numbers_of_a_run(name, request, tmp_path):
+    results = request.getfixturevalue(name)
+    write_results(results, tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "results.json").read_text()) == results
+    page = write_page([tmp_path / "run"], tmp_path / "docs" / "results-page.md")
+    text = page.read_text()
+    assert text.startswith(f"# {results['title']}\n\n**")
+    assert "### How it was measured" in text
+    assert f"defaults `{results['defaults']}`" in text
+    for table in results_tables(results).values():
+        cells = set(np.ravel(table.to_numpy(dtype=str)))
+        assert all(cell in text for cell in cells)
+    other = tmp_path / "docs" / "speed.md"
     other.write_text("# Speed\n\nNothing in bold.\n")
-    index = write_index([*pages, other], tmp_path / "results.md").read_text()
-    lines = index.splitlines()
-    assert lines[-1] == "- [Speed](speed.md)."
-    shifts, quantifiers, small = lines[-4:-1]
-    assert "On 2 real shifts CAPE's share of positives is off by 0.150" in shifts
-    assert shifts.endswith("defaults `3f2a1b0c9d8e`.")
-    assert "onestep, the default, on a pure prior shift: 20 rows 0.200" in quantifiers
-    assert "best of ours spa 0.190, of the peers quapy EMQ 0.180" in quantifiers
-    assert "0.110 with 20 training rows of each group (alone 0.210" in small
+    index = write_index([page, other], tmp_path / "docs" / "results.md").read_text()
+    first, last = index.splitlines()[-2:]
+    assert last == "- [Speed](speed.md)."
+    found = text.split("**")[1]
+    assert first.startswith(f"- [{results['title']}](results-page.md). {found}")
+    assert first.endswith(f"defaults `{results['defaults']}`.")
 
 
-def test_a_page_says_how_it_was_made_and_where_print_differs():
-    page = results_markdown(invented_comparison(command="x compare", experiment="meps"))
-    assert page.startswith("## Own data\n")
-    made = (
-        "`x compare`, 2026-01-01; 5 cells, 12 s of processor time, 2 cores, load 0.5."
-    )
-    assert made in page
-    assert "### Where we differ from print, and why\n\n- Where the data is" in page
-    assert "### Where we differ" not in results_markdown(invented_comparison())
-    assert "- Gone not installed: x" in page
-    assert "### What the methods warned of" not in page
+def test_a_page_says_what_is_missing_and_where_print_differs(compared, tmp_path):
+    changes = {"experiment": "meps", "failed": {"X|Y 0": "out of memory"}}
+    write_results({**compared, **changes, "command": "x compare"}, tmp_path)
+    text = (tmp_path / "results.md").read_text()
+    assert "`x compare`: " in text
+    assert "### Where we differ from print, and why\n\n- Where the data is" in text
+    assert "- X|Y 0 failed: out of memory" in text
+    assert "### What the methods warned of" not in text
 
 
-def test_bars_and_line_breaks_do_not_break_a_table():
-    page = results_markdown(
-        invented_comparison(
-            ("a|b", "c\nd", "e"), rows=[idle_row("X|Y", "failed: a\nb")]
-        )
-    )
-    assert "a\\|b" in page and "X\\|Y" in page
-    header = [line for line in page.splitlines() if "a\\|b" in line]
-    assert len(header) == 1
+def test_bars_and_line_breaks_do_not_break_a_table(compared, tmp_path):
+    rows = [{**row, "method": "a|b\nc"} for row in compared["rows"]]
+    write_results({**compared, "rows": rows}, tmp_path)
+    assert "| a\\|b c" in (tmp_path / "results.md").read_text()
 
 
-@pytest.mark.parametrize("make", RUNS)
-def test_files_of_a_run_make_a_page(make, tmp_path):
-    results = make()
-    run = tmp_path / "run"
-    paths = write_results(results, run)
-    assert [path.name for path in paths[:2]] == ["results.json", "results.md"]
-    assert json.loads(paths[0].read_text()) == json.loads(json.dumps(results))
-    page = write_page([run], tmp_path / "docs" / "page.md").read_text()
-    assert page.startswith(f"# {results['title']}")
-
-
-def test_folders_that_make_no_page_are_refused_before_anything_is_written(tmp_path):
-    run = tmp_path / "run"
-    write_results(invented_shifts(), run)
-    page = tmp_path / "docs" / "page.md"
-    with pytest.raises(FileNotFoundError, match="has no results.json"):
-        write_page([run, tmp_path], page)
-    assert not page.parent.exists()
+def test_a_run_of_which_all_cells_failed_has_a_page(shifts, tmp_path):
+    failed = {**shifts, "failed": {"case 0": "ValueError: x"}}
+    for part in ("records", "decisions", "shifts"):
+        failed.pop(part)
+    write_results(failed, tmp_path)
+    assert "- case 0 failed: ValueError: x" in (tmp_path / "results.md").read_text()
