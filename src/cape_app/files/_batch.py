@@ -242,7 +242,7 @@ def _second_pass(
 ) -> Iterator[tuple[pd.DataFrame | None, np.ndarray]]:
     """Yield the records of rows and, if they are to be written, the rows themselves.
 
-    Rows come as they stand in the file, unless that is a CSV and the output has types.
+    Rows come as they stand in the file; those of a CSV get types if the output has any.
     """
     parts = kept.parts(rows)
     if writer is None:
@@ -250,7 +250,7 @@ def _second_pass(
             yield None, records
         return
     table = scan.table
-    frames = table.parts(rows, verbatim=writer.is_text or not table.is_csv)
+    frames = table.parts(rows, verbatim=True, typed=not writer.is_text)
     # A total below the rows was not read as a row, and may be a part by itself.
     for frame, records in zip(frames, parts, strict=False):
         if scan.total:

@@ -17,6 +17,7 @@ import json
 import re
 import shlex
 import unicodedata
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -30,7 +31,7 @@ from cape.base._numbers import either, listed, quoted
 from cape.shown._results import KINDS
 from cape_app.files._notes import Notes
 from cape_app.tables import TableError, check_columns_exist
-from cape_app.tables._text import dotted_dates
+from cape_app.tables._text import MISSING, dotted_dates
 
 Bins = Mapping[str, Sequence[float]]
 """For group columns of numbers: the edges of the ranges that are groups."""
@@ -86,6 +87,9 @@ class Columns:
         The group columns that are cut into ranges, and the edges.
     group_values : dict from str to tuple, default={}
         The values of group columns that were no text in training, such as 1 and 2.
+    known : dict from str to tuple of str, default={}
+        Words such as "NA" that were values of a column in training. Elsewhere they are
+        missing.
 
     Examples
     --------
@@ -102,6 +106,7 @@ class Columns:
     label_values: tuple[tuple[str, ...], ...] = ()
     bins: Bins = field(default_factory=dict)
     group_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON makes of it: tuples are lists.
@@ -149,6 +154,10 @@ class Columns:
                 group_values={
                     str(name): tuple(values)
                     for name, values in content.get("group_values", {}).items()
+                },
+                known={
+                    str(name): tuple(map(str, words))
+                    for name, words in content.get("known", {}).items()
                 },
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -271,6 +280,15 @@ class Columns:
         `CapeClassifier` calls it for a model of `train_file` that was loaded.
         """
         check_columns_exist([*self.groups, *self.features], frame.columns, "X")
+        for name, words in words_for_missing(frame[[*self.features]]).items():
+            unknown = [word for word in words if word not in self.known.get(name, ())]
+            if unknown and self.features[name] == "text":
+                warnings.warn(
+                    f"column {name!r} of X holds {unknown[0]!r}, which means missing "
+                    "in the file of training and is a value here: make it missing in X "
+                    "if it means that.",
+                    stacklevel=3,
+                )
         for name, edges in self.bins.items():
             frame = frame.assign(**{name: in_bins(frame[name], edges, "X")})
         return self.table(frame, "X", Notes())
@@ -358,6 +376,23 @@ class Columns:
         elif self.label_kind == "flag" and set(self.labels) == {"True", "False"}:
             labels = labels == "True"
         return labels.take(positive.astype(np.intp)).reset_index(drop=True)
+
+
+def words_for_missing(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Return the texts of each column that mean a missing value in files.
+
+    Examples
+    --------
+    >>> words_for_missing(pd.DataFrame({"a": ["NA", "b"], "b": [1, 2]}))
+    {'a': ('NA',)}
+    """
+    found = {}
+    for name, values in frame.items():
+        if values.dtype.kind not in "biufcmM":
+            words = values[values.isin(MISSING)].unique()
+            if len(words):
+                found[str(name)] = tuple(words)
+    return found
 
 
 def check_named_once(group: Sequence[str]) -> None:

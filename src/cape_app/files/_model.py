@@ -12,7 +12,7 @@ import pandas as pd
 
 from cape import persist
 from cape.base._json_fields import strict_json
-from cape_app.files._columns import Columns, kind_of, plain_value
+from cape_app.files._columns import Columns, kind_of, plain_value, words_for_missing
 from cape_app.files._notes import Notes
 from cape_app.tables import Dialect, TableError
 
@@ -194,6 +194,9 @@ def _columns_of(
             # JSON has no scalars of numpy.
             plain = [getattr(value, "item", lambda v=value: v)() for value in values]
             group_values[name] = tuple(dict.fromkeys(plain))
+    known = words_for_missing(X)
+    if sensitive_features is not None:
+        known |= words_for_missing(_named_groups(sensitive_features))
     kinds = {"b": "flag", "i": "number", "u": "number", "f": "number"}
     negative, positive = (plain_value(value) for value in clf.classes_.tolist())
     return Columns(
@@ -203,6 +206,7 @@ def _columns_of(
         tuple(groups),
         {name: kind_of(features[name]) for name in features},
         group_values=group_values,
+        known=known,
     )
 
 

@@ -37,6 +37,7 @@ from cape_app.files._notes import Notes
 from cape_app.tables import Dialect, Source, TableError
 from cape_app.tables._open import open_table
 from cape_app.tables._source import nearest_of
+from cape_app.tables._text import MISSING
 from cape_app.words._notes import TOTAL_ADVICE
 
 _SMALL_TABLE_ROWS = 20_000
@@ -52,6 +53,7 @@ _PARTS_AT_ONCE = 2
 Python's lock, and take memory."""
 
 _FIRST_ROWS = 5
+_MISSING_CELL = 0
 _MOST_NAMES = 5
 
 # What spreadsheets have in the line below the rows, in a few languages.
@@ -131,6 +133,7 @@ class Scan:
         types: Mapping[str, str],
         rows: int | None = None,
         bins: Bins | None = None,
+        known: Mapping[str, Sequence[str]] | None = None,
     ) -> Iterator[pd.DataFrame]:
         """Read some columns of the file.
 
@@ -145,6 +148,8 @@ class Scan:
             Rows of a part. None chooses fewer rows for wider tables.
         bins : mapping from column to edges, default=None
             Columns of numbers that are read as the names of ranges.
+        known : mapping from column to words, default=None
+            Words such as "NA" that are values of a column; else they are missing.
 
         Yields
         ------
@@ -160,11 +165,10 @@ class Scan:
         note_alike(self.table.names, types, self.notes)
         # The word "Total" mostly stands in the first column, which nobody may need.
         first = self.table.names[0]
-        # What knows its length comes from a program, and not from a person.
-        read = {first: "text"} if self.table.length() is None else {}
+        read = {first: "text"} if self.table.by_hand else {}
         read |= {**types, **dict.fromkeys(bins, "number")}
         try:
-            frames = self.table.parts(rows, columns=list(read), types=read)
+            frames = self.table.parts(rows, columns=list(read), types=read, known=known)
             for frame in self._without_total(frames):
                 self.rows += len(frame)
                 frame = frame[list(types)]
@@ -205,12 +209,25 @@ class Scan:
             waiting = frame if self._total_below(frame) else None
             if waiting is None:
                 yield frame
-        if waiting is not None:
-            self.total = self._total_below(waiting)
+        if waiting is None:
+            return
+        self.total = self._new_words(self._total_below(waiting))
+        if self.total:
             column, word = next(iter(self.total.items()))
             self.notes.say("total", path=str(self.path), column=column, word=word)
-            if len(waiting) > 1:
-                yield waiting.iloc[:-1]
+            waiting = waiting.iloc[:-1]
+        if len(waiting):
+            yield waiting
+
+    def _new_words(self, total: dict[str, str]) -> dict[str, str]:
+        """Return the columns in whose parts before the last the word does not occur."""
+        found = {}
+        for name, word in total.items():
+            read = {name: "text"}
+            parts = self.table.parts(columns=read, types=read)
+            if sum((part[name] == word).sum() for part in parts) == 1:
+                found[name] = word
+        return found
 
     def _total_below(self, frame: pd.DataFrame) -> dict[str, str]:
         """Return the columns that make the last line of a part a total.
@@ -411,7 +428,7 @@ class Scan:
         types = columns.types(labels=labelled)
         if rows is None:
             rows = rows_of_a_part(len(self.table.names), model.clf)
-        for frame in self.parts(types, rows, columns.bins):
+        for frame in self.parts(types, rows, columns.bins, columns.known):
             X = columns.table(frame, self.path, self.notes)
             positive = None
             if labelled:
@@ -453,6 +470,15 @@ def read_counts(
     # Some databases write names in capitals.
     frame.columns = [name.lower() for name in table.names]
     columns = model.columns
+    # What is missing in a file is missing here, too.
+    words = set(MISSING)
+    if {"part", "cell", "level"} <= {*frame}:
+        has_levels = frame["level"].notna().groupby(frame["part"]).transform("any")
+        is_word = (
+            frame["level"].fillna("").isin(words.difference(*columns.known.values()))
+        )
+        cells = pd.to_numeric(frame["cell"], errors="coerce")
+        frame["cell"] = cells.mask(has_levels & is_word, _MISSING_CELL)
     keys = []
     for place, name in enumerate(columns.groups):
         key = f"group_{place + 1}"
@@ -461,7 +487,9 @@ def read_counts(
         keys.append(key)
         if name in columns.bins:
             frame[key] = in_bins(frame[key], columns.bins[name], table.path)
-        frame[key] = columns.as_group(name, plain_text(frame[key]))
+        texts = plain_text(frame[key])
+        texts = texts.where(~texts.isin(words - set(columns.known.get(name, ()))))
+        frame[key] = columns.as_group(name, texts)
     if "label" in frame:
         labels = frame.rename(columns={"label": columns.label})
         frame["label"] = model.labels(columns.positive(labels, table.path, notes))

@@ -13,7 +13,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -24,9 +24,15 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as pacsv
 
-from cape_app.tables._source import Dialect, TableError, is_gzip, shortened
+from cape_app.tables._source import Dialect, TableError, distinct, is_gzip, shortened
 from cape_app.tables._table import Table, Wanted
-from cape_app.tables._text import MISSING, KindFinder, arrow_type, converted
+from cape_app.tables._text import (
+    MISSING,
+    KindFinder,
+    arrow_type,
+    converted,
+    without_missing,
+)
 
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -70,6 +76,7 @@ class CsvTable(Table):
     """
 
     is_csv = True
+    by_hand = True
 
     def __init__(self, path: Path, dialect: Dialect):
         separator = _separator(path, dialect)
@@ -78,14 +85,18 @@ class CsvTable(Table):
         header = _first_rows(path, dialect, 1)[0]
         super().__init__(path, distinct(header), [path])
         self.dialect = dialect
-        self._found: dict[str, str] = {}
+        self._found: dict[int, dict[str, str]] = {}
         self._quotes_checked = False
         if not is_given:
             self.remarks.append(("separator", {"separator": _SEPARATORS[separator]}))
 
     def kinds(self) -> dict[str, str]:
         """Say what each column holds, after reading the whole file."""
-        return self._find_kinds(for_copy=False)
+        kinds = self._find_kinds(MISSING)
+        return {
+            name: "number" if kind == "integer" else kind
+            for name, kind in kinds.items()
+        }
 
     def dialect_to_write(self) -> Dialect:
         """Return the dialect, with the byte order mark that the file has.
@@ -100,11 +111,11 @@ class CsvTable(Table):
         encoding = "utf-8-sig" if has_mark else self.dialect.encoding
         return replace(self.dialect, encoding=encoding)
 
-    def _find_kinds(self, *, for_copy: bool) -> dict[str, str]:
+    def _find_kinds(self, missing: list[str]) -> dict[str, str]:
         """Read the file as text and find what each column holds."""
-        finder = KindFinder(self.dialect.decimal, for_copy=for_copy)
+        finder = KindFinder(self.dialect.decimal)
         try:
-            for batch in self._read(self.names, {}):
+            for batch in self._reader(self.names, {}, missing):
                 for name in self.names:
                     finder.add(name, batch.column(name))
         except (ValueError, OSError) as error:
@@ -115,7 +126,7 @@ class CsvTable(Table):
     def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
         kinds = self._kinds_to_read(wanted)
         try:
-            yield from self._read(wanted.columns, kinds, wanted.verbatim)
+            yield from self._read(wanted, kinds)
         except (ValueError, OSError) as error:
             raise self._explained(error, kinds) from error
 
@@ -126,36 +137,47 @@ class CsvTable(Table):
 
     def _kinds_to_read(self, wanted: Wanted) -> dict[str, str]:
         """Return what to read columns as: kinds given, or else those found."""
-        columns, types, verbatim = wanted
-        if verbatim:
-            return dict.fromkeys(columns, "text")
+        if wanted.verbatim and not wanted.typed:
+            return dict.fromkeys(wanted.columns, "text")
+        found: dict[str, str] = {}
         # Finding kinds reads the whole file, which is not needed if all are given.
-        if not self._found and not types.keys() >= set(columns):
-            self._found = self._find_kinds(for_copy=True)
-        return {name: types.get(name) or self._found[name] for name in columns}
+        if not wanted.types.keys() >= set(wanted.columns):
+            # "NA" may be a name where text is copied.
+            missing = [""] if wanted.verbatim else MISSING
+            key = len(missing)
+            if key not in self._found:
+                self._found[key] = self._find_kinds(missing)
+            found = self._found[key]
+        return {name: wanted.types.get(name) or found[name] for name in wanted.columns}
 
     def _read(
-        self,
-        columns: list[str],
-        kinds: Mapping[str, str],
-        verbatim: bool = False,
+        self, wanted: Wanted, kinds: Mapping[str, str]
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows in blocks, front to back and once."""
-        dates = [name for name, kind in kinds.items() if kind == "date"]
-        types = {name: arrow_type(kinds.get(name)) for name in columns}
-        # pyarrow knows neither zones beside none, nor the day first.
-        types |= {name: arrow_type("text") for name in dates}
-        for batch in self._reader(types, columns, verbatim=verbatim):
-            for name in dates:
-                batch = _with_dates(batch, name)
+        as_they_are = wanted.verbatim or bool(wanted.known)
+        # pyarrow knows neither zones beside none, nor the day first, nor that a word is
+        # missing in one column and a value in another.
+        later = {}
+        for name, kind in kinds.items():
+            if kind == "date" or wanted.known:
+                later[name] = kind
+        read = {**kinds, **dict.fromkeys(later, "text")}
+        missing = [""] if as_they_are else MISSING
+        for batch in self._reader(wanted.columns, read, missing):
+            for name, kind in later.items():
+                texts = batch.column(name)
+                if wanted.known:
+                    texts = without_missing(texts, wanted.known.get(name, ()))
+                values = converted(texts, kind, self.dialect.decimal)
+                if values is None:
+                    raise ValueError(f"{name} holds text that is no {kind}.")
+                place = batch.schema.get_field_index(name)
+                field = pa.field(name, values.type)
+                batch = batch.set_column(place, field, values)
             yield batch
 
     def _reader(
-        self,
-        types: dict[str, pa.DataType],
-        columns: list[str],
-        *,
-        verbatim: bool,
+        self, columns: list[str], kinds: Mapping[str, str], missing: list[str]
     ) -> Any:
         """Open the file with pyarrow."""
         compression = "gzip" if is_gzip(self.path) else None
@@ -173,9 +195,8 @@ class CsvTable(Table):
                 delimiter=self.dialect.separator, newlines_in_values=True
             ),
             convert_options=pacsv.ConvertOptions(
-                column_types=types,
-                # "NA" may be a name where text is copied.
-                null_values=[""] if verbatim else MISSING,
+                column_types={name: arrow_type(kinds.get(name)) for name in columns},
+                null_values=missing,
                 strings_can_be_null=True,
                 include_columns=columns,
                 decimal_point=self.dialect.decimal,
@@ -330,31 +351,6 @@ def _separator(path: Path, dialect: Dialect) -> str:
             f"by {called}. If so, pass separator {candidates[0]!r} (--separator)."
         )
     return dialect.separator
-
-
-def distinct(header: Iterable[str]) -> list[str]:
-    """Number the names that occur again; name the columns without a name."""
-    names: dict[str, None] = {}  # an ordered set
-    copies: dict[str, int] = {}
-    for place, field in enumerate(header, 1):
-        base = field.strip() or f"column {place}"
-        name = base
-        # Names are only added, so numbers that were taken before stay taken: the search
-        # goes on where it ended, and 4,000 equal names take 4,000 steps.
-        while name in names:
-            copies[base] = copies.get(base, 0) + 1
-            name = f"{base}.{copies[base]}"
-        names[name] = None
-    return list(names)
-
-
-def _with_dates(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
-    """Convert a column of text to dates; ValueError if a text is none."""
-    place = batch.schema.get_field_index(name)
-    dates = converted(batch.column(place), "date")
-    if dates is None:
-        raise ValueError(f"{name} holds text that is not a date.")
-    return batch.set_column(place, pa.field(name, dates.type), dates)
 
 
 def _numbered(rows: Any) -> Iterator[tuple[int, list[str]]]:

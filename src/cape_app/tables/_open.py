@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from cape_app.tables._csv import CsvTable
-from cape_app.tables._rows import open_json_lines, open_sheet, open_sqlite
+from cape_app.tables._pour import open_json_lines, open_sheet, open_sqlite
 from cape_app.tables._source import (
     Dialect,
     Source,
@@ -124,6 +125,7 @@ class PartsTable(Table):
         self._folders = folders
         self._in_folders = list(in_folders)
         self.is_csv = all(table.is_csv for table in tables)
+        self.by_hand = any(table.by_hand for table in tables)
         self.dialect = tables[0].dialect
         for name in names:
             lacking = [table for table in tables if name not in table.names]
@@ -156,6 +158,11 @@ class PartsTable(Table):
     def dialect_to_write(self) -> Dialect:
         """Return how the first file is written."""
         return self._tables[0].dialect_to_write()
+
+    def add_to_hash(self, hasher: Any) -> None:
+        """Hash the files, in their order."""
+        for table in self._tables:
+            table.add_to_hash(hasher)
 
     def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types that the files have in common."""

@@ -332,6 +332,22 @@ def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableEr
     return TableError(f"{path} has no column {name!r}; {hint}")
 
 
+def distinct(header: Iterable[str]) -> list[str]:
+    """Number the names that occur again; name the columns without a name."""
+    names: dict[str, None] = {}  # an ordered set
+    copies: dict[str, int] = {}
+    for place, field in enumerate(header, 1):
+        base = field.strip() or f"column {place}"
+        name = base
+        # Names are only added, so numbers that were taken before stay taken: the search
+        # goes on where it ended, and 4,000 equal names take 4,000 steps.
+        while name in names:
+            copies[base] = copies.get(base, 0) + 1
+            name = f"{base}.{copies[base]}"
+        names[name] = None
+    return list(names)
+
+
 def nearest_of(name: str, names: Iterable[str], what: str) -> str:
     """Suggest the name that was meant, or list those that there are.
 

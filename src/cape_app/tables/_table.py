@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,14 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import types
 
-from cape_app.tables._source import Dialect, TableError, check_columns_exist, first_line
+from cape_app.tables._source import (
+    Dialect,
+    TableError,
+    check_columns_exist,
+    distinct,
+    first_line,
+)
+from cape_app.tables._text import converted, without_missing
 
 _ROWS_OF_A_PART = 50_000
 
@@ -29,8 +36,10 @@ class Wanted(NamedTuple):
     """What is wanted of a table; see `Table.parts`."""
 
     columns: list[str]
-    types: Mapping[str, str]
-    verbatim: bool
+    types: Mapping[str, str] = {}
+    verbatim: bool = False
+    typed: bool = False
+    known: Mapping[str, Sequence[str]] = {}
 
 
 class Table(ABC):
@@ -54,9 +63,12 @@ class Table(ABC):
     remarks : list of (str, dict)
         What a user should know about how the table was read: codes of notes, with
         their values.
+    by_hand : bool
+        Whether people write such tables, so that a total may stand below the rows.
     """
 
     is_csv = False
+    by_hand = False
 
     def __init__(self, path: Path, names: list[str], files: list[Path]):
         self.path = path
@@ -92,6 +104,8 @@ class Table(ABC):
         columns: Iterable[str] | None = None,
         types: Mapping[str, str] | None = None,
         verbatim: bool = False,
+        typed: bool = False,
+        known: Mapping[str, Sequence[str]] | None = None,
     ) -> Iterator[pd.DataFrame]:
         """Read the table in parts, with only a few of them in memory at a time.
 
@@ -107,7 +121,11 @@ class Table(ABC):
             same: "007" is text. To find out, the whole file is read once more.
         verbatim : bool, default=False
             Whether to return columns as they are in the file, for copying: text in CSV,
-            Arrow types otherwise.
+            Arrow types otherwise. Then "NA" is a text like any other.
+        typed : bool, default=False
+            With ``verbatim``, whether columns of a CSV shall have types, too.
+        known : mapping from column to words, default=None
+            Words such as "NA" that are values of a column. Elsewhere they are missing.
 
         Yields
         ------
@@ -123,7 +141,8 @@ class Table(ABC):
             raise ValueError(f"rows must be at least 1, got {rows!r}.")
         columns = self.names if columns is None else list(columns)
         check_columns_exist(columns, self.names, self.path)
-        batches = self.batches(Wanted(columns, types or {}, verbatim), rows)
+        wanted = Wanted(columns, types or {}, verbatim, typed, known or {})
+        batches = self.batches(wanted, rows)
         convert = to_verbatim_frame if verbatim else to_frame
         with naming(self.path):
             yield from map(convert, exact_parts(batches, rows))
@@ -133,7 +152,7 @@ class Table(ABC):
         """Yield rows, in batches of any length; see `parts`."""
 
     def sha256(self) -> str:
-        """Hash the bytes of all files.
+        """Hash the bytes of all files, or the rows of a part of one.
 
         Raises
         ------
@@ -141,11 +160,15 @@ class Table(ABC):
             If they are not those that were opened: the rows may be of other bytes.
         """
         hasher = hashlib.sha256()
+        self.add_to_hash(hasher)
+        self.check_unchanged()
+        return hasher.hexdigest()
+
+    def add_to_hash(self, hasher: Any) -> None:
+        """Hash what the table holds, together with what was hashed before."""
         for path in self._files:
             with path.open("rb") as binary:
                 hashlib.file_digest(binary, lambda: hasher)
-        self.check_unchanged()
-        return hasher.hexdigest()
 
     def check_unchanged(self) -> None:
         """Raise if the files are no longer those that were opened."""
@@ -275,22 +298,44 @@ class ArrowTable(Table):
         self._file = file or path
         self._format = format
         opened = self._open()
-        self._schema = opened.schema_arrow if format == "parquet" else opened.schema
-        names = self._schema.names
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+        schema = opened.schema_arrow if format == "parquet" else opened.schema
+        if len(set(schema.names)) < len(schema.names):
+            twice = next(name for name in schema.names if schema.names.count(name) > 1)
             raise TableError(
                 f"{path} has several columns called {twice!r}: names must be distinct."
             )
+        names = distinct(schema.names)
         super().__init__(path, names, [self._file])
+        self._in_file = dict(zip(names, schema, strict=True))
+        # What text holds, where it is known to be something else.
+        self._held: dict[str, str] = {}
 
     def kinds(self) -> dict[str, str]:
         """Say what each column holds."""
-        return {field.name: kind_of_type(field.type) for field in self._schema}
+        kinds = {}
+        for name, field in self._in_file.items():
+            kind = self._held.get(name) or kind_of_type(field.type)
+            kinds[name] = "number" if kind == "integer" else kind
+        return kinds
 
     def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of the batches."""
-        return pa.schema([self._schema.field(name) for name in wanted.columns])
+        of_columns = {}
+        for name in wanted.columns:
+            empty = pa.nulls(0, self._in_file[name].type)
+            of_columns[name] = self._as_wanted(name, empty, wanted).type
+        return pa.schema(of_columns)
+
+    def _as_wanted(self, name: str, column: pa.Array, wanted: Wanted) -> pa.Array:
+        """Return values as they are or, of text, what it stands for."""
+        if wanted.verbatim or kind_of_type(column.type) != "text":
+            return column
+        if types.is_time(column.type):
+            return column
+        if not types.is_large_string(column.type):
+            column = column.cast(pa.string())
+        texts = without_missing(column, wanted.known.get(name, ()))
+        return converted(texts, self._held.get(name, "text"))
 
     def length(self) -> int | None:
         """Return the number of rows; that of a stream is not known."""
@@ -302,18 +347,26 @@ class ArrowTable(Table):
         return None
 
     def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
+        schema = self.schema(wanted)
         with naming(self.path):
-            if self._format == "parquet":
-                columns = wanted.columns
-                batches = self._open().iter_batches(batch_size=rows, columns=columns)
-                try:
-                    yield from batches
-                except (pa.ArrowException, OSError):
-                    self._name_damage(columns)
-                    raise
-            else:
-                for batch in self._arrow_batches():
-                    yield batch.select(wanted.columns)
+            for batch in self._batches_in_file(wanted.columns, rows):
+                arrays = []
+                for name in wanted.columns:
+                    column = batch.column(self._in_file[name].name)
+                    arrays.append(self._as_wanted(name, column, wanted))
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _batches_in_file(self, names: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield rows as the file has them."""
+        if self._format != "parquet":
+            yield from self._arrow_batches()
+            return
+        columns = [self._in_file[name].name for name in names]
+        try:
+            yield from self._open().iter_batches(rows, columns=columns)
+        except (pa.ArrowException, OSError):
+            self._name_damage(columns)
+            raise
 
     def _name_damage(self, columns: list[str]) -> None:
         """Raise an error that names the column and the rows of a damaged page."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,8 +14,10 @@ FLAGS = ["0", "1", "false", "False", "FALSE", "true", "True", "TRUE"]
 # A failing conversion runs to its end: some values are tried before all of them.
 _FIRST = 20
 
-# As a number, 0000001 would be 1, and 0x1F is a number for integers alone.
-_NO_PLAIN_NUMBER = r"^\s*[+-]?0[0-9xX]"
+# A number that would be written otherwise than it was is text: 007, 0x1F, and an
+# identifier of more digits than a number has.
+_CODE = r"^\s*[+-]?0[0-9xX]"
+_NO_PLAIN_NUMBER = {"integer": _CODE, "number": rf"{_CODE}|^\s*[+-]?[0-9]{{17,}}\s*$"}
 
 # Four digits of the year: "1.2.24" may be the version of a program.
 _DATE = r"^\s*(\d{4}-\d{2}-\d{2}|\d{1,2}\.\d{1,2}\.\d{4})(\D|$)"
@@ -29,14 +33,12 @@ class KindFinder:
 
     Each column starts as the narrowest kind that its first values have, and is text as
     soon as a value does not fit: numbers followed by a word in row 1,000,000 are text.
+    What would look otherwise when it is written again, such as "007", is text, too.
 
     Parameters
     ----------
     decimal : {".", ","}, default="."
         What stands before the decimals of a number.
-    for_copy : bool, default=False
-        Whether values shall look the same when they are written again: whole numbers
-        are the kind "integer", and "007" is text.
 
     Attributes
     ----------
@@ -54,10 +56,9 @@ class KindFinder:
     {'a': 'text', 'b': 'date'}
     """
 
-    def __init__(self, decimal: str = ".", *, for_copy: bool = False):
+    def __init__(self, decimal: str = "."):
         self.kinds: dict[str, str] = {}
         self._decimal = decimal
-        self._for_copy = for_copy
 
     def add(self, name: str, texts: pa.Array) -> None:
         """Take more values of a column into account."""
@@ -68,22 +69,36 @@ class KindFinder:
 
     def _narrowest(self, texts: pa.Array, kind: str | None) -> str:
         """Return the first kind that fits these values, and those before them."""
-        candidates = [kind] if kind else ["number", "flag", "date"]
+        candidates = [kind] if kind else ["integer", "number", "flag", "date"]
         if kind == "integer":
             candidates = ["integer", "number"]
-        elif kind is None and self._for_copy:
-            candidates.insert(0, "integer")
         for candidate in candidates:
             if self._fits(texts[:_FIRST], candidate) and self._fits(texts, candidate):
                 return candidate
         return "text"
 
     def _fits(self, texts: pa.Array, kind: str) -> bool:
-        if self._for_copy and kind in ("integer", "number"):
-            changed = pc.match_substring_regex(texts, _NO_PLAIN_NUMBER)
+        if kind in _NO_PLAIN_NUMBER:
+            changed = pc.match_substring_regex(texts, _NO_PLAIN_NUMBER[kind])
             if pc.any(changed).as_py():
                 return False
         return converted(texts, kind, self._decimal) is not None
+
+
+def without_missing(texts: pa.Array, known: Sequence[str] = ()) -> pa.Array:
+    """Make missing what stands for a missing value, unless it is known as a value.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> without_missing(pa.array(["NA", "n/a", "b"]), ["NA"]).to_pylist()
+    ['NA', None, 'b']
+    """
+    words = [word for word in MISSING if word not in known]
+    is_missing = pc.is_in(texts, pa.array(words, texts.type))
+    if not pc.any(is_missing).as_py():
+        return texts
+    return pc.if_else(is_missing, pa.scalar(None, texts.type), texts)
 
 
 def arrow_type(kind: str | None) -> pa.DataType:
@@ -121,13 +136,13 @@ def converted(texts: pa.Array, kind: str, decimal: str = ".") -> pa.Array | None
     >>> converted(pa.array(["1.5", "x"]), "number") is None
     True
     """
-    if kind == "text":
+    if kind in ("text", "other"):
         return texts
     if kind == "date":
         return _dates(texts)
     if kind == "flag":
         known = pc.or_kleene(pc.is_in(texts, pa.array(FLAGS)), pc.is_null(texts))
-        if not pc.all(known).as_py():
+        if not pc.all(known, min_count=0).as_py():
             return None
         return pc.cast(texts, pa.bool_())
     if kind == "number" and decimal == ",":

@@ -1,6 +1,7 @@
-"""Tables whose rows come as Python values: JSON lines, SQLite and spreadsheets.
+"""JSON lines, SQLite and spreadsheets: poured into an Arrow file, and read as one.
 
-They are read once to find what each column holds, and once more for their rows.
+Their rows come as Python values. They are read once to find what each column holds, and
+once more to pour them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,11 @@ import datetime
 import gzip
 import json
 import math
+import re
 import sqlite3
+import tempfile
+import zipfile
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -20,10 +25,9 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from cape_app.tables._csv import distinct
-from cape_app.tables._source import TableError, is_gzip, nearest_of, shortened
-from cape_app.tables._table import Table, Wanted, kind_of_type
-from cape_app.tables._text import MISSING, KindFinder, arrow_type, converted
+from cape_app.tables._source import TableError, distinct, is_gzip, nearest_of, shortened
+from cape_app.tables._table import ArrowTable
+from cape_app.tables._text import MISSING, KindFinder, arrow_type
 
 _ROWS_AT_ONCE = 10_000
 _KINDS: dict[type, str] = {
@@ -38,14 +42,20 @@ _KINDS: dict[type, str] = {
 
 _NO_KIND = {str, type(None)}
 
+_CELL = re.compile(rb'<c\s[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
+_LONGEST_CELL = 200
+_MOST_CELLS = 50_000_000
+"""The reader of spreadsheets keeps all cells up to the last one, empty ones, too."""
+
 Row = Sequence[Any]
+ReadRows = Callable[[], Iterator[Row]]
 
 
-class RowTable(Table):
-    """A table whose rows come as Python values.
+class PouredTable(ArrowTable):
+    """A table whose rows came as Python values, in an Arrow file without a name.
 
-    Numbers, dates and flags are what they are; text is taken for what a CSV would take
-    it for, but "007" stays text. A column that mixes kinds is text.
+    Numbers, dates and flags are what they are; text is kept as it is, and read as what
+    a CSV would take it for. A column that mixes kinds is text.
 
     Parameters
     ----------
@@ -58,84 +68,86 @@ class RowTable(Table):
     read : callable
         Returns an iterator over the rows, each with a value or None for each column
         that is known by then.
+    is_part : bool, default=True
+        Whether the file may hold other tables: the hash is then that of the rows.
     """
+
+    by_hand = True
 
     def __init__(
         self,
         path: Path,
         file: Path,
         names: Mapping[str, None],
-        read: Callable[[], Iterator[Row]],
+        read: ReadRows,
+        *,
+        is_part: bool = True,
     ):
-        super().__init__(path, list(names), [file])
-        self._found = names
-        self._rows = read
-        self._kinds: dict[str, str] = {}
-        self._with_text: set[str] = set()
-        self._whole: set[str] = set()
+        self._is_part = is_part
+        types, held = _find_types(names, read)
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            poured = str(Path(folder, "rows.arrow"))
+            with pa.ipc.new_file(poured, pa.schema(types)) as sink:
+                for columns in _in_columns(names, read):
+                    arrays = [
+                        _array(columns[name], type_) for name, type_ in types.items()
+                    ]
+                    sink.write_batch(pa.record_batch(arrays, names=list(types)))
+            # What is mapped stays when the file loses its name: nothing is left behind,
+            # however the process ends.
+            self._rows = pa.memory_map(poured).read_buffer()
+        super().__init__(path, "arrow", file)
+        self._held = {
+            name: held[raw] for name, raw in zip(self.names, held, strict=True)
+        }
 
-    def kinds(self) -> dict[str, str]:
-        """Say what each column holds, after reading all rows."""
-        if self._kinds:
-            return self._kinds
-        types: dict[str, set[type]] = defaultdict(set)
-        finder = KindFinder(for_copy=True)
-        for columns in self._columns():
-            for name, values in columns.items():
-                types[name].update(map(type, values))
-                finder.add(name, pa.array(map(_word, values), pa.string()))
-        self.names = list(self._found)
-        for name in self.names:
-            found = {_KINDS.get(type_, "other") for type_ in types[name] - _NO_KIND}
-            of_text = finder.kinds.get(name)
-            if str in types[name]:
-                self._with_text.add(name)
-            if of_text is not None:
-                found.add("number" if of_text == "integer" else of_text)
-            if float not in types[name] and of_text in (None, "integer"):
-                self._whole.add(name)
-            if len(found) < 2:
-                self._kinds[name] = next(iter(found), "number")
-            else:
-                self._kinds[name] = "other" if "other" in found else "text"
-        return self._kinds
+    def add_to_hash(self, hasher: Any) -> None:
+        """Hash the rows where the file may hold others, too."""
+        if self._is_part:
+            hasher.update(self._rows)
+        else:
+            super().add_to_hash(hasher)
 
-    def schema(self, wanted: Wanted) -> pa.Schema:
-        """Return names and types of the batches."""
-        kinds = self.kinds()
-        fields = {}
-        for name in wanted.columns:
-            kind = kinds[name]
-            if wanted.verbatim and name in self._with_text:
-                kind = "text"
-            elif kind == "number" and name in self._whole:
-                kind = "integer"
-            fields[name] = arrow_type(kind)
-        return pa.schema(fields)
+    def _open(self) -> Any:
+        return pa.ipc.open_file(pa.BufferReader(self._rows))
 
-    def _columns(self) -> Iterator[dict[str, tuple[Any, ...]]]:
-        """Read all rows, and yield the values of each column, some rows at a time."""
-        rows = self._rows()
-        while some := list(islice(rows, _ROWS_AT_ONCE)):
-            yield dict(zip(self._found, zip_longest(*some), strict=False))
 
-    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
-        schema = self.schema(wanted)
-        for columns in self._columns():
-            arrays = []
-            for field in schema:
-                of_column = columns[field.name]
-                if field.name in self._with_text or pa.types.is_string(field.type):
-                    texts = _texts(of_column, verbatim=wanted.verbatim)
-                    kind = kind_of_type(field.type)
-                    fields: Any = converted(texts, kind)
-                    arrays.append(fields.cast(field.type))
-                elif pa.types.is_floating(field.type):
-                    numbers = [None if one is None else float(one) for one in of_column]
-                    arrays.append(pa.array(numbers, field.type))
-                else:
-                    arrays.append(pa.array(of_column, field.type))
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+def _find_types(
+    names: Mapping[str, None], read: ReadRows
+) -> tuple[dict[str, pa.DataType], dict[str, str]]:
+    """Find the types of columns, and what those of text hold."""
+    types: dict[str, set[type]] = defaultdict(set)
+    finder = KindFinder()
+    for columns in _in_columns(names, read):
+        for name, values in columns.items():
+            types[name].update(map(type, values))
+            finder.add(name, pa.array(map(_word, values), pa.string()))
+    arrow_types = {}
+    held = {}
+    for name in names:
+        kinds = {_KINDS.get(type_, "other") for type_ in types[name] - _NO_KIND}
+        if kinds == {"number"} and float not in types[name]:
+            kinds = {"integer"}
+        if name in finder.kinds:
+            kinds.add(finder.kinds[name])
+        if kinds == {"integer", "number"}:
+            kinds = {"number"}
+        # A column without any value is of every kind.
+        kind = kinds.pop() if len(kinds) == 1 else "text" if kinds else "number"
+        if "other" in kinds:
+            kind = "other"
+        held[name] = kind
+        arrow_types[name] = arrow_type("text" if str in types[name] else kind)
+    return arrow_types, held
+
+
+def _in_columns(
+    names: Mapping[str, None], read: ReadRows
+) -> Iterator[dict[str, tuple[Any, ...]]]:
+    """Read all rows, and yield the values of each column, some rows at a time."""
+    rows = read()
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        yield dict(zip(names, zip_longest(*some), strict=False))
 
 
 def _word(value: Any) -> str | None:
@@ -143,21 +155,22 @@ def _word(value: Any) -> str | None:
     return value if isinstance(value, str) and value not in MISSING else None
 
 
-def _texts(values: Sequence[Any], *, verbatim: bool) -> pa.Array:
-    """Write values as a CSV would; what it reads as missing is missing."""
-    missing = [""] if verbatim else MISSING
-    texts: list[str | None] = []
-    for value in values:
-        text = None if value is None else str(value)
-        if isinstance(value, (list, dict)):
-            text = json.dumps(value)
-        if text is not None and text in missing:
-            text = None
-        texts.append(text)
-    return pa.array(texts, pa.string())
+def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    """Make an array of values, which text is written for as a CSV would."""
+    if pa.types.is_floating(type_):
+        # Arrow refuses integers that a float rounds.
+        values = [None if value is None else float(value) for value in values]
+    elif pa.types.is_string(type_):
+        values = [None if value is None else _text(value) for value in values]
+    return pa.array(values, type_)
 
 
-def open_json_lines(path: Path) -> RowTable:
+def _text(value: Any) -> str:
+    """Write a value as text."""
+    return json.dumps(value) if isinstance(value, (list, dict)) else str(value)
+
+
+def open_json_lines(path: Path) -> PouredTable:
     """Open a file with a JSON object on each line, gzipped or not.
 
     Parameters
@@ -166,7 +179,7 @@ def open_json_lines(path: Path) -> RowTable:
 
     Returns
     -------
-    RowTable
+    PouredTable
         Its columns are the keys of all objects, in the order in which they come.
     """
     names: dict[str, None] = {}
@@ -176,10 +189,7 @@ def open_json_lines(path: Path) -> RowTable:
             names.update(dict.fromkeys(record))
             yield [record.get(name) for name in names]
 
-    table = RowTable(path, path, names, read)
-    # All keys are known when all objects were read, and so is what they hold.
-    table.kinds()
-    return table
+    return PouredTable(path, path, names, read, is_part=False)
 
 
 def _json_records(path: Path) -> Iterator[dict[str, Any]]:
@@ -211,7 +221,7 @@ def _integer(digits: str) -> int | float:
     return number if abs(number) < 1 << 63 else float(number)
 
 
-def open_sqlite(path: Path, file: Path, table: str | None) -> RowTable:
+def open_sqlite(path: Path, file: Path, table: str | None) -> PouredTable:
     """Open a table or view of an SQLite database, for reading only.
 
     Parameters
@@ -225,7 +235,7 @@ def open_sqlite(path: Path, file: Path, table: str | None) -> RowTable:
 
     Returns
     -------
-    RowTable
+    PouredTable
     """
     with _connected(path, file) as connection:
         found = connection.execute(
@@ -243,7 +253,7 @@ def open_sqlite(path: Path, file: Path, table: str | None) -> RowTable:
         with _connected(path, file) as connection:
             yield from connection.execute(query)
 
-    return RowTable(path, file, dict.fromkeys(distinct(names)), read)
+    return PouredTable(path, file, dict.fromkeys(distinct(names)), read)
 
 
 @contextmanager
@@ -257,7 +267,7 @@ def _connected(path: Path, file: Path) -> Iterator[sqlite3.Connection]:
         raise TableError(f"{path} cannot be read: {error}.") from error
 
 
-def open_sheet(path: Path, file: Path, sheet: str | None) -> RowTable:
+def open_sheet(path: Path, file: Path, sheet: str | None) -> PouredTable:
     """Open a sheet of a spreadsheet, whose first row has the names of the columns.
 
     Parameters
@@ -271,7 +281,7 @@ def open_sheet(path: Path, file: Path, sheet: str | None) -> RowTable:
 
     Returns
     -------
-    RowTable
+    PouredTable
         Without rows that are empty.
     """
     try:
@@ -282,11 +292,12 @@ def open_sheet(path: Path, file: Path, sheet: str | None) -> RowTable:
             "'cape-fair[excel]'), or save it as CSV."
         ) from error
     try:
+        _check_dimensions(file)
         with CalamineWorkbook.from_path(file) as book:
             chosen = choose(path, file, "sheet", sheet, book.sheet_names)
             # A sheet has at most 1,048,576 rows.
             cells = book.get_sheet_by_name(chosen).to_python(skip_empty_area=True)
-    except (CalamineError, OSError) as error:
+    except (CalamineError, OSError, zipfile.BadZipFile, zlib.error) as error:
         raise TableError(
             f"{file} is a spreadsheet or a zip file, and cannot be read: {error}."
         ) from error
@@ -296,7 +307,46 @@ def open_sheet(path: Path, file: Path, sheet: str | None) -> RowTable:
         raise TableError(f"{path} is empty.")
     header = ["" if name is None else str(name) for name in rows[0]]
     names = dict.fromkeys(distinct(header))
-    return RowTable(path, file, names, lambda: iter(rows[1:]))
+    return PouredTable(path, file, names, lambda: iter(rows[1:]))
+
+
+def _check_dimensions(file: Path) -> None:
+    """Raise if a cell far from the others would make a sheet that no memory holds.
+
+    The reader would end the process. What a sheet says of its own size may be wrong.
+    """
+    if not zipfile.is_zipfile(file):
+        return
+    with zipfile.ZipFile(file) as book:
+        for name in book.namelist():
+            if not name.startswith("xl/worksheets/"):
+                continue
+            columns: set[bytes] = set()
+            rows: set[bytes] = set()
+            rest = b""
+            with book.open(name) as sheet:
+                while block := sheet.read(1 << 20):
+                    cells = _CELL.findall(rest + block)
+                    rest = block[-_LONGEST_CELL:]
+                    columns.update(letters for letters, _ in cells)
+                    rows.update(digits for _, digits in cells)
+                    n_columns = max(map(_column_number, columns), default=0)
+                    n_rows = max(map(int, rows), default=0)
+                    rows = {b"%d" % n_rows}
+                    if n_rows * n_columns > _MOST_CELLS:
+                        raise TableError(
+                            f"{file} has cells as far as row {n_rows:,} and column "
+                            f"{n_columns:,}, which is more than memory holds: delete "
+                            "what stands outside the table, or save it as CSV."
+                        )
+
+
+def _column_number(letters: bytes) -> int:
+    """Return the place of a column: A is 1, and AA is 27."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - ord("A") + 1
+    return number
 
 
 def _cell(value: Any) -> Any:
