@@ -49,11 +49,14 @@ def main(argv: list[str] | None = None) -> None:
     Parameters
     ----------
     argv : list of str, optional
-        The arguments; by default those that the process was started with.
+        The arguments; by default those that the process was started with. A caller in
+        Python that names them gets a SystemExit, as of any command line.
     """
+    if argv is not None:
+        sys.exit(run(argv))
     _obey_signals()
     try:
-        code: Any = run(argv)
+        code: Any = run()
     except SystemExit as error:
         code = error.code
     except KeyboardInterrupt:
