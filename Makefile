@@ -33,7 +33,7 @@ docs: $(STAMP)  ## the documentation site, in docs/_build/html; installs Sphinx 
 LEARNERS := .venv-learners
 
 test-learners: $(LEARNERS)/.installed  ## XGBoost, LightGBM, CatBoost, interpret and imbalanced-learn, in an environment of their own
-	$(LEARNERS)/bin/python -m pytest -m learners tests/learners/test_foreign.py
+	$(LEARNERS)/bin/python -m pytest -m learners tests/cape/training/test_foreign.py
 
 $(LEARNERS)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(LEARNERS)
@@ -45,7 +45,7 @@ DATABASES := .venv-databases
 test-sql: $(DATABASES)/.installed  ## evidence by SQL on Postgres and Spark; installs both (Debian, as root, and PyPI) if absent; MARK=sql for 200 tables on each
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; }
 	@command -v java >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends default-jre-headless; }
-	$(DATABASES)/bin/python -m pytest -m "$(or $(MARK),sql and not slow)" tests/test_sql.py
+	$(DATABASES)/bin/python -m pytest -m "$(or $(MARK),sql and not slow)" tests/cape/elsewhere/test_sql.py
 
 $(DATABASES)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(DATABASES)
@@ -53,7 +53,7 @@ $(DATABASES)/.installed: pyproject.toml constraints.txt
 	touch $@
 
 fuzz: $(STAMP)  ## thousands of damaged model files, all of them refused; make fuzz NUMBER=500 for a first look
-	$(BIN)/python tests/persist/fuzz.py --number $(or $(NUMBER),5000)
+	$(BIN)/python tests/cape/persist/fuzz.py --number $(or $(NUMBER),5000)
 
 QUICKLY := -n 2 -o addopts="--import-mode=importlib -ra --strict-markers -p no:cacheprovider" -m "not browser and not slow and not learners and not sql"
 TESTS ?= tests

@@ -1,7 +1,7 @@
 """Algorithm 1 of the paper in plain Python: CAPE in about fifty lines.
 
 This file is for reading. The library does the same, faster and for more than the
-paper's configuration; `tests/training/test_algorithm_1.py` checks that the answers
+paper's configuration; `tests/cape/training/test_algorithm_1.py` checks that the answers
 agree.
 
 The paper is A. Biswas and S. Mukherjee, *Ensuring Fairness under Prior Probability

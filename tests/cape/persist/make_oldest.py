@@ -3,7 +3,7 @@
 Run it in the environment of ``make test-oldest`` when the oldest versions or the format
 of model files change:
 
-    .venv-oldest/bin/python tests/persist/make_oldest.py
+    .venv-oldest/bin/python tests/cape/persist/make_oldest.py
 """
 
 from pathlib import Path

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier
 from cape.datasets import make_synthetic
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
 from algorithm_1 import PlainCape
 
 

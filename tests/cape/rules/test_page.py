@@ -11,10 +11,10 @@ import pytest
 
 from cape.rules import RULES
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 import rules as benchmark
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 TEXT = (DOCS / "what_to_aim_at.md").read_text(encoding="utf-8")
 
 

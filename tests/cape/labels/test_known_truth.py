@@ -17,7 +17,7 @@ from cape.labels._use import check_calls, corrected_rates
 from cape.quantify import ScoreHistogram
 from cape.training._group_model import ThresholdPool
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 from label_worlds import SHIFTS, Score, draw_from_strata, draw_plainly
 
 PREVALENCES = (0.03, 0.2, 0.5)
