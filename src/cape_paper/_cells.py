@@ -67,9 +67,8 @@ def run_cells(
     -------
     dict
         The lists of all results by name, joined in the order of ``cells``; ``failed``,
-        the errors of cells that raised, by their names; ``warned``, the warnings of
-        cells; and when, where and with what the run was made. What failed is not kept,
-        so the next run tries again.
+        the errors of cells that raised, by their names; and when and with what the run
+        was made. What failed is not kept, so the next run tries again.
 
     Examples
     --------
@@ -90,13 +89,11 @@ def run_cells(
 
 def _joined(cells: Sequence[Cell], finished: Sequence[Results]) -> Results:
     """Join the results of cells, and say what the run was made with."""
-    joined: Results = {"failed": {}, "warned": {}}
+    joined: Results = {"failed": {}}
     for cell, result in zip(cells, finished, strict=True):
         if "error" in result:
             joined["failed"][cell.name] = result["error"]
             continue
-        if result["warnings"]:
-            joined["warned"][cell.name] = result["warnings"]
         for part, entries in result["parts"].items():
             joined.setdefault(part, []).extend(entries)
     versions = {"python": platform.python_version()}
@@ -171,20 +168,16 @@ def _attempt(compute: Callable[..., Results], cell: Cell, source: str) -> Result
 def _compute(
     work: Callable[..., Results], arguments: tuple[Any, ...], source: str
 ) -> Results:
-    """Do the work, and note its warnings and the processor time that it took.
+    """Do the work, and note the processor time that it took.
 
     joblib keeps the result by these arguments; the source is there for that alone.
     """
     start = _processor_seconds()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings():
+        # Verdicts are recorded, and what is undefined is None.
+        warnings.simplefilter("ignore")
         parts = work(*arguments)
-    # A dict keeps the order and drops repetitions.
-    texts = dict.fromkeys(
-        f"{entry.category.__name__}: {entry.message}" for entry in caught
-    )
-    seconds = _processor_seconds() - start
-    return {"parts": parts, "warnings": list(texts), "seconds": seconds}
+    return {"parts": parts, "seconds": _processor_seconds() - start}
 
 
 def _processor_seconds() -> float:

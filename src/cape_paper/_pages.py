@@ -158,7 +158,6 @@ def results_markdown(results: Results) -> str:
         title += ", AIF360 told that the negative label is the favourable one"
     missing = list(results.get("skipped", []))
     missing += [f"{name} failed: {why}" for name, why in results["failed"].items()]
-    warned = [f"{name}: {'; '.join(why)}" for name, why in results["warned"].items()]
     reasons = _NOTES["reasons"].get(results["experiment"], [])
     parts = [
         f"## {title}",
@@ -180,7 +179,6 @@ def results_markdown(results: Results) -> str:
         _bullets(
             "", [*_NOTES.get(results["experiment"], []), *results.get("notes", [])]
         ),
-        _bullets("What the methods warned of", warned),
     ]
     # Markdown separates paragraphs by an empty line; parts without content have none.
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -6,7 +6,6 @@ trained on, and of a real one, drawn from later rows. A cell is a case and a see
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -98,24 +97,22 @@ def _judge(problem: Problem, seed: int, draws: int) -> Results:
     learner = tabular_pipeline(LogisticRegression(max_iter=1000))
     clf = CapeClassifier(learner, drift="ignore", random_state=seed)
     records = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        X, y, z = known
-        clf.fit(X, y, sensitive_features=z)
-        methods = {group: _methods(clf.models_[group]) for group in problem.groups}
-        random = np.random.default_rng(seed)
-        kinds = {"pure": others, "real": problem.test}
-        for kind, rows in kinds.items():
-            for size, batch in _batches(rows, kind, draws, random):
-                X, y, z = batch
-                evidence = clf.evidence(X, sensitive_features=z)
-                for group, estimators in methods.items():
-                    truth = float(np.mean(y[z == group]))
-                    scores = evidence.groups[group].scores
-                    for method, estimate in estimators.items():
-                        key = {"kind": kind, "size": str(size), "method": method}
-                        error = judged(estimate(scores), truth)["error"]
-                        records.append({"case": problem.name, **key, "error": error})
+    X, y, z = known
+    clf.fit(X, y, sensitive_features=z)
+    methods = {group: _methods(clf.models_[group]) for group in problem.groups}
+    random = np.random.default_rng(seed)
+    kinds = {"pure": others, "real": problem.test}
+    for kind, rows in kinds.items():
+        for size, batch in _batches(rows, kind, draws, random):
+            X, y, z = batch
+            evidence = clf.evidence(X, sensitive_features=z)
+            for group, estimators in methods.items():
+                truth = float(np.mean(y[z == group]))
+                scores = evidence.groups[group].scores
+                for method, estimate in estimators.items():
+                    key = {"kind": kind, "size": str(size), "method": method}
+                    error = judged(estimate(scores), truth)["error"]
+                    records.append({"case": problem.name, **key, "error": error})
     return {"records": mean_records(records, _KEYS)}
 
 

@@ -6,7 +6,6 @@ is used on serve to judge it; only where it says so, a method is given a hundred
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -113,18 +112,15 @@ def _judge(problem: Problem, seed: int, draws: int) -> Results:
         for name, most in QUAPY.items():
             quapy[group][name] = fit_quapy(clf.models_[group], name, most)
     records = []
-    with warnings.catch_warnings():
-        # Verdicts are recorded.
-        warnings.simplefilter("ignore")
-        for size, batch in _batches(problem, seed, draws):
-            for record in _judge_batch(clf, paper, quapy, batch):
-                records.append({"case": problem.name, "size": size, **record})
-        for record in _judge_with_labels(clf, problem, seed, draws):
-            records.append({"case": problem.name, "size": "all", **record})
-        max_acc = MaxAcc(seeded_clone(clf.estimator_, seed))
-        max_acc.fit(X, y, sensitive_features=z)
-        methods = {"CAPE": clf, "paper": paper, "Max_Acc": max_acc}
-        decisions = _judge_decisions(methods, problem)
+    for size, batch in _batches(problem, seed, draws):
+        for record in _judge_batch(clf, paper, quapy, batch):
+            records.append({"case": problem.name, "size": size, **record})
+    for record in _judge_with_labels(clf, problem, seed, draws):
+        records.append({"case": problem.name, "size": "all", **record})
+    max_acc = MaxAcc(seeded_clone(clf.estimator_, seed))
+    max_acc.fit(X, y, sensitive_features=z)
+    methods = {"CAPE": clf, "paper": paper, "Max_Acc": max_acc}
+    decisions = _judge_decisions(methods, problem)
     keys = ["case", "group", "size", "verdict", "method"]
     shares = [{"case": problem.name, **counts} for counts in problem.counts()]
     return {

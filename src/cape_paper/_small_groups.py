@@ -7,7 +7,6 @@ cell is a way to treat small groups, a number of training rows and a seed.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -116,19 +115,17 @@ def _judge(earlier: Rows, later: Rows, way: str, rows: int, seed: int) -> Result
         known.append(of_group[: min(rows, half)])
         others.append(of_group[half:])
     records = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        X, y, z = take(earlier, np.concatenate(known))
-        clf = clone(WAYS[way]).set_params(random_state=seed)
-        if way == "pooled":
-            one = pd.DataFrame(-1, index=z.index, columns=z.columns)
-            clf.fit(X.join(z), y, sensitive_features=one)
-        else:
-            clf.fit(X, y, sensitive_features=z)
-        pool = take(earlier, np.concatenate(others))
-        for key, batch in _batches(pool, later, random):
-            for record in _judge_batch(clf, way, batch):
-                records.append({"seed": seed, "rows": rows, **key, **record})
+    X, y, z = take(earlier, np.concatenate(known))
+    clf = clone(WAYS[way]).set_params(random_state=seed)
+    if way == "pooled":
+        one = pd.DataFrame(-1, index=z.index, columns=z.columns)
+        clf.fit(X.join(z), y, sensitive_features=one)
+    else:
+        clf.fit(X, y, sensitive_features=z)
+    pool = take(earlier, np.concatenate(others))
+    for key, batch in _batches(pool, later, random):
+        for record in _judge_batch(clf, way, batch):
+            records.append({"seed": seed, "rows": rows, **key, **record})
     keys = ["seed", "rows", "kind", "size", "method"]
     return {"records": mean_records(records, keys)}
 

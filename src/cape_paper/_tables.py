@@ -72,11 +72,12 @@ def headline(results: Results) -> str:
     if not results.get("records"):
         return ""
     records = pd.DataFrame(results["records"])
+    records = records[~records["method"].isin(_WITH_LABELS)]
     key = {"shifts": "size", "logged": "learner"}.get(results["experiment"], "kind")
     means = over_cases(records, [key, "method"], "error")["mean"]
     parts = []
     for value in means.index.unique(key):
-        least = _listed(means[value].nsmallest(5))
+        least = _listed(means[value].nsmallest(8))
         parts.append(f"{_KINDS.get(value, f'{key} {value}').lower()}: {least}")
     if "holds" in records:
         held = over_cases(records, ["method"], "holds")["mean"]

@@ -160,7 +160,6 @@ def test_a_page_says_what_is_missing_and_where_print_differs(compared, tmp_path)
     assert "`x compare`: " in text
     assert "### Where we differ from print, and why\n\n- Where the data is" in text
     assert "- X|Y 0 failed: out of memory" in text
-    assert "### What the methods warned of" not in text
 
 
 def test_bars_and_line_breaks_do_not_break_a_table(compared, tmp_path):
