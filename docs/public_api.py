@@ -34,12 +34,10 @@ API = {
     ),
     "cape.metrics": (
         "Metrics and audits",
-        "Audit audit confusion_by_group demographic_parity_difference "
-        "demographic_parity_ratio equal_opportunity_difference "
-        "equal_opportunity_ratio equalized_odds_difference fairness_table "
-        "false_positive_rate_difference false_positive_rate_ratio "
-        "make_fairness_scorer precision_difference precision_ratio "
-        "prevalence_difference proportional_equality proportional_equality_matrix",
+        "Audit PARITY audit confusion_by_group demographic_parity_difference "
+        "equal_opportunity_difference equalized_odds_difference fairness_table "
+        "make_fairness_scorer prevalence_difference proportional_equality "
+        "proportional_equality_matrix",
     ),
     "cape.examination": (
         "The parts of an examination, and help before there is a batch",

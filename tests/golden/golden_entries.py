@@ -367,7 +367,8 @@ def measured() -> dict:
     for kind, weight in {"plain": None, "weights": weights}.items():
         keyword = {"sensitive_features": groups, "sample_weight": weight}
         for name in names:
-            value = getattr(metrics, name)(table["y"], y_pred, **keyword)
+            measure = metrics.PARITY.get(name, metrics.proportional_equality)
+            value = measure(table["y"], y_pred, **keyword)
             answers[f"{kind}: {name}"] = plain(value)
         by_group = metrics.fairness_table(table["y"], y_pred, **keyword)
         answers |= under(f"{kind}, table", of_table(by_group.to_frame("value")))

@@ -242,64 +242,45 @@ _COMPARED = {
 }
 """What parity metrics compare, by their names without "_difference" or "_ratio"."""
 
-_WORDS = {
-    "difference": (
-        "the largest difference in {}s between two groups",
-        "0 is best and 1 is worst.",
-        "",
-    ),
-    "ratio": (
-        "the smallest {} as a share of the greatest",
-        "1 is best and 0 is worst.",
-        ", or if the greatest is 0",
-    ),
+_HOW = {
+    "difference": "the largest difference of {}s between two groups (0 is best)",
+    "ratio": "the smallest {} as a share of the greatest (1 is best)",
 }
 
 _PARITY_DOCSTRING = """Compute {what}.
-
-{best}
 
 Returns
 -------
 float in [0, 1]
     Groups whose rate is undefined are left out with a warning; Fairlearn counts the
-    rate as 0. NaN if fewer than two of several groups are left{or_zero}.
+    rate as 0. NaN if fewer than two of several groups are left, or if all rates of a
+    ratio are 0.
 
 Examples
 --------
 >>> y_true, y_pred = [1, 0, 1, 1, 0, 0], [1, 1, 1, 0, 0, 1]
 >>> z = ["a", "a", "b", "b", "b", "b"]
 >>> {name}(y_true, y_pred, sensitive_features=z)
-{example}
+0.5
 """
 
-PARITY: dict[str, Callable[..., float]] = {}
-"""The parity metrics by name."""
 
-
-def _parity_metric(name: str, example: float = 0.5) -> Callable[..., float]:
-    """Make the metric of a row of the table, compared as the end of its name says."""
-    concept, _, how = name.rpartition("_")
+def _parity_metric(concept: str, how: str) -> Callable[..., float]:
+    """Make the metric of a row of the table, compared in one of two ways."""
     rates, noun = _COMPARED[concept]
 
     def compute(groups: Mapping[Group, Confusion]) -> float:
         compared = []
         for rate in rates:
             compared.append(_compare(_defined(rate, groups), len(groups), how))
-        return float(np.max(compared))
+        worst = np.min if how == "ratio" else np.max
+        return float(worst(compared))
 
-    what, best, or_zero = _WORDS[how]
-    if concept == "precision":
-        best += (
-            " Precision is the share of predicted positives that are positive; it "
-            "moves with the prevalence."
-        )
-    compute.__name__ = name
+    compute.__name__ = f"{concept}_{how}"
     compute.__doc__ = _PARITY_DOCSTRING.format(
-        what=what.format(noun), best=best, or_zero=or_zero, name=name, example=example
+        what=_HOW[how].format(noun), name=compute.__name__
     )
-    PARITY[name] = _metric_of_rows(compute)
-    return PARITY[name]
+    return _metric_of_rows(compute)
 
 
 def _compare(values: np.ndarray, n_groups: int, how: str) -> float:
@@ -331,16 +312,18 @@ def _defined(rate: str, groups: Mapping[Group, Confusion]) -> np.ndarray:
     return np.array(rates)
 
 
-demographic_parity_difference = _parity_metric("demographic_parity_difference")
-# The four-fifths rule of the US guidelines on selection asks for at least 0.8.
-demographic_parity_ratio = _parity_metric("demographic_parity_ratio")
-equal_opportunity_difference = _parity_metric("equal_opportunity_difference")
-equal_opportunity_ratio = _parity_metric("equal_opportunity_ratio")
-equalized_odds_difference = _parity_metric("equalized_odds_difference")
-false_positive_rate_difference = _parity_metric("false_positive_rate_difference")
-false_positive_rate_ratio = _parity_metric("false_positive_rate_ratio")
-precision_difference = _parity_metric("precision_difference", example=0.0)
-precision_ratio = _parity_metric("precision_ratio", example=1.0)
+PARITY: dict[str, Callable[..., float]] = {
+    f"{concept}_{how}": _parity_metric(concept, how)
+    for concept in _COMPARED
+    for how in _HOW
+}
+"""The parity metrics by name: differences and ratios of predicted prevalences
+("demographic_parity"), of true positive rates ("equal_opportunity"), of false positive
+rates, of both ("equalized_odds"), and of precisions."""
+
+demographic_parity_difference = PARITY["demographic_parity_difference"]
+equal_opportunity_difference = PARITY["equal_opportunity_difference"]
+equalized_odds_difference = PARITY["equalized_odds_difference"]
 
 
 _TABLE = {

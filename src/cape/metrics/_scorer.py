@@ -40,8 +40,8 @@ def make_fairness_scorer(
     ----------
     metric : str
         "pe", the proportional equality of the worst pair of groups; "pd", the
-        prevalence difference of the worst group; or the name of a difference or ratio
-        in `cape.metrics`, such as "demographic_parity_ratio".
+        prevalence difference of the worst group; or a name in `cape.metrics.PARITY`,
+        such as "demographic_parity_ratio".
     group_columns : column or list of columns, default=None
         Columns of X that hold the group of each row: names if X is a data frame, else
         positions. None takes the groups from ``sensitive_features``, which
