@@ -20,7 +20,7 @@ from cape.base._validation import (
     check_same_order,
 )
 from cape.drift._find import GroupDrift, find_drift, judge
-from cape.drift._posterior import find_posterior, mean_score
+from cape.drift._posterior import GroupPosterior, find_posterior, mean_score
 from cape.evidence._evidence import Evidence, GroupEvidence
 from cape.labels._use import (
     LabelFindings,
@@ -184,32 +184,24 @@ def adapt(
         if cautious or level is not None:
             values = {group: answer.value for group, answer in answers.items()}
             drifts = find_drift(models, parts, values, columns=cautious)
+    posterior = find_posterior(models, parts, answers, drifts) if cautious else None
     n_rows = sum(part.scores.size for part in parts.values())
-    posterior = None
-    if cautious:
-        posterior = find_posterior(models, parts, answers, drifts)
     # All groups are estimated before any member is picked: a rule may weigh one group
     # against another.
-    label_free = {}
-    labels = {}
+    facts: dict[Group, dict[str, Any]] = {}
     situations = {}
     for group, part in parts.items():
         model = models[group]
-        estimate = answers[group]
-        if posterior is not None:
-            estimate = posterior.groups[group].estimate(level)
-        label_free[group] = estimate
-        findings = LabelFindings(0)
+        known = None if posterior is None else posterior.groups[group]
+        facts[group] = _estimate_group(
+            model, part, answers[group], drifts.get(group), known, level
+        )
         rates = model.pool.rates
-        # Plain prediction has no labels.
-        if level is not None:
-            findings, estimate = use_labels(model, part, estimate, level)
-            if correct_rates and findings.verdict is not None:
-                rates = corrected_rates(rates, check_calls(model, part))
-        labels[group] = findings
+        if correct_rates and facts[group]["labels"].verdict is not None:
+            rates = corrected_rates(rates, check_calls(model, part))
         situations[group] = GroupSituation(
             share=part.scores.size / n_rows,
-            estimate=estimate,
+            estimate=facts[group]["estimate"],
             thetas=model.pool.thetas,
             predicted_prevalences=model.pool.called(part) / part.scores.size,
             rates=rates,
@@ -218,59 +210,91 @@ def adapt(
     chosen = choose_members(situations, rule)
     groups = {}
     for group, situation in situations.items():
-        member = int(chosen[group])
-        predicted = float(situation.predicted_prevalences[member])
-        estimate = Estimate(*map(float, situation.estimate))
-        drift_size = nan if group not in drifts else 0.0
-        held_back = borrowed = 0.0
-        if posterior is not None:
-            drift_size = drifts[group].significant_spread
-            held_back = posterior.groups[group].held_back
-            borrowed = posterior.groups[group].borrowed
-        theta = models[group].pool.thetas[member]
-        # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of
-        # the paper's Theorem 2 that can be computed without labels. It holds if the
-        # interval does (docs/design.md, decision 6).
-        q, low, high = estimate
-        bound = min(abs(q - predicted) + max(q - low, high - q), 1.0)
-        groups[group] = GroupAdaptation(
-            rows=int(parts[group].scores.size),
-            training_prevalence=models[group].shown_prevalence,
-            estimate=estimate,
-            without_labels=Estimate(*map(float, label_free[group])),
-            quantifier_estimate=Estimate(*map(float, answers[group])),
-            mean_score=mean_score(models[group], parts[group])[0],
-            drift=float(drift_size),
-            held_back=float(held_back),
-            borrowed=float(borrowed),
-            verdict=judge(drifts.get(group), label_free[group], held_back),
-            labels=labels[group],
-            classifier=member,
-            made_for=float(theta),
-            predicted_prevalence=predicted,
-            pd_bound=bound,
-        )
-    # Plain prediction, which asks for no intervals, shows no notes either.
-    notes = []
-    if level is not None:
-        quantifiers = [model.quantifier for model in models.values()]
-        if any(map(borrows_interval, quantifiers)):
-            # One of QuaPy's is wrapped.
-            quantifier = getattr(quantifiers[0], "quantifier", quantifiers[0])
-            notes.append(words.borrowed_interval(type(quantifier).__name__))
-        notes += rule.notes(situations, chosen)
+        groups[group] = _with_member(facts[group], situation, int(chosen[group]))
     return Adaptation(
         evidence.fingerprint,
         groups,
         nan if level is None else level,
         drift,
         rule=describe_rule(rule),
-        notes=tuple(notes),
+        # Plain prediction, which asks for no intervals, shows no notes either.
+        notes=() if level is None else _notes(models, rule, situations, chosen),
         drifts=drifts,
         situations=situations,
         posterior=posterior,
         group_columns=group_columns,
     )
+
+
+def _estimate_group(
+    model: GroupModel,
+    part: GroupEvidence,
+    answer: Estimate,
+    drift: GroupDrift | None,
+    known: GroupPosterior | None,
+    level: float | None,
+) -> dict[str, Any]:
+    """Collect the fields of `GroupAdaptation` that no rule decides."""
+    without_labels = answer if known is None else known.estimate(level)
+    estimate = without_labels
+    labels = LabelFindings(0)
+    # Plain prediction has no labels.
+    if level is not None:
+        labels, estimate = use_labels(model, part, without_labels, level)
+    drift_size = nan if drift is None else 0.0
+    held_back = borrowed = 0.0
+    if known is not None and drift is not None:
+        drift_size = float(drift.significant_spread)
+        held_back = known.held_back
+        borrowed = known.borrowed
+    return {
+        "rows": int(part.scores.size),
+        "training_prevalence": model.shown_prevalence,
+        "estimate": Estimate(*map(float, estimate)),
+        "without_labels": Estimate(*map(float, without_labels)),
+        "quantifier_estimate": Estimate(*map(float, answer)),
+        "mean_score": mean_score(model, part)[0],
+        "drift": drift_size,
+        "held_back": held_back,
+        "borrowed": borrowed,
+        "verdict": judge(drift, without_labels, held_back),
+        "labels": labels,
+    }
+
+
+def _with_member(
+    facts: Mapping[str, Any], situation: GroupSituation, member: int
+) -> GroupAdaptation:
+    """Join what is known of a group and the member that the rule has picked."""
+    predicted = float(situation.predicted_prevalences[member])
+    # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of the
+    # paper's Theorem 2 that can be computed without labels. It holds if the interval
+    # does (docs/design.md, decision 6).
+    q, low, high = facts["estimate"]
+    bound = min(abs(q - predicted) + max(q - low, high - q), 1.0)
+    return GroupAdaptation(
+        **facts,
+        classifier=member,
+        made_for=float(situation.thetas[member]),
+        predicted_prevalence=predicted,
+        pd_bound=bound,
+    )
+
+
+def _notes(
+    models: Mapping[Group, GroupModel],
+    rule: Rule,
+    situations: Mapping[Group, GroupSituation],
+    chosen: Mapping[Group, Any],
+) -> tuple[str, ...]:
+    """Say what a user has to know of the quantifier and of the rule's choice."""
+    notes = []
+    for quantifier in [model.quantifier for model in models.values()][:1]:
+        if borrows_interval(quantifier):
+            # One of QuaPy's is wrapped.
+            wrapped = getattr(quantifier, "quantifier", quantifier)
+            notes.append(words.borrowed_interval(type(wrapped).__name__))
+    return (*notes, *rule.notes(situations, chosen))
 
 
 def estimate_groups(
