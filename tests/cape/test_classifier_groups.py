@@ -28,7 +28,7 @@ def test_a_small_group_is_refused_with_its_size(train, with_small):
     ):
         cape(small_groups="error").fit(train.X, train.y, sensitive_features=with_small)
     clf = cape(min_group_size=10)
-    few_rows = r"fewer than min_class_size=25 rows in a class of '2' \(2 of 10 rows\): "
+    few_rows = r"fewer than 25 rows in a class of '2' \(2 of 10 rows\): "
     with pytest.warns(UserWarning, match=few_rows):
         clf.fit(train.X, train.y, sensitive_features=with_small)
     assert clf.groups_ == [0, 1, 2]

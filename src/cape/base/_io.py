@@ -67,8 +67,7 @@ def check_free(path: str | Path, *, overwrite: bool = False) -> Path:
     # A link that leads nowhere is there, too: whoever made it did so for a reason.
     if os.path.lexists(path) and not overwrite:
         raise FileExistsError(
-            f"{path} already exists, and is left as it is "
-            "(--force or overwrite=True replaces it)."
+            f"{path} already exists, and is left as it is (overwrite=True replaces it)."
         )
     target = _target(path)
     if target.is_symlink():

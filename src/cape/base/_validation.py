@@ -34,6 +34,8 @@ from sklearn.utils.validation import (
 )
 from sklearn.utils.validation import has_fit_parameter as has_fit_parameter
 
+from cape.base._errors import ParameterError
+
 _Rows = np.ndarray | slice | None
 
 fit_context = _fit_context
@@ -356,7 +358,7 @@ def check_choice(name: str, value: Any, accepted: Sequence[str]) -> None:
     """Raise unless ``value`` is one of the names in ``accepted``."""
     if value not in accepted:
         choices = ", ".join(map(repr, accepted))
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
+        raise ParameterError(name, f"must be one of {choices}, got {value!r}.")
 
 
 def check_same_length(**columns: Any) -> int:
@@ -438,7 +440,8 @@ def check_same_order(**columns: Any) -> None:
 def check_drift(drift: Any) -> str:
     """Return what to do about drift, or raise."""
     if drift not in ("cautious", "ignore"):
-        raise ValueError(f"drift must be 'cautious' or 'ignore', got {drift!r}.")
+        problem = f"must be 'cautious' or 'ignore', got {drift!r}."
+        raise ParameterError("drift", problem)
     return str(drift)
 
 
@@ -477,7 +480,7 @@ def check_prevalence(name: str, value: float, *, closed: bool = True) -> float:
         accepted = 0 < number < 1
         interval = "(0, 1)"
     if not accepted:
-        raise ValueError(f"{name} must be in {interval}, got {value!r}.")
+        raise ParameterError(name, f"must be in {interval}, got {value!r}.")
     return number
 
 
@@ -514,7 +517,7 @@ def check_number(
         raise TypeError(f"{name} must be {accepted}, got {value!r}.")
     number = float(value)
     if not (low <= number <= high) or not np.isfinite(number):
-        raise ValueError(f"{name} must be {accepted}, got {value!r}.")
+        raise ParameterError(name, f"must be {accepted}, got {value!r}.")
     return number
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cape.base._errors import ParameterError
 from cape.base._groups import MISSING_GROUP, Groups, check_groups, everyone
 from cape.base._packages import require_extra
 from cape.base._validation import admit, check_fitted_cape
@@ -225,9 +226,10 @@ def _check(clf: Any) -> Scores:
     """Return what reads scores and decisions; raise if they are no columns."""
     check_fitted_cape(clf)
     if not isinstance(clf.estimator, Scores):
-        raise ValueError(
-            "clf must have cape.Scores as estimator, since a statement reads scores "
-            f"and does not compute them, got {type(clf.estimator).__name__}."
+        raise ParameterError(
+            "clf",
+            "must have cape.Scores as estimator, since a statement reads scores "
+            f"and does not compute them, got {type(clf.estimator).__name__}.",
         )
     refuse_row_keepers(clf, "cape.elsewhere.sql")
     return next(iter(clf.models_.values())).scoring_models[0]
@@ -436,9 +438,10 @@ def _translate(text: str, table: str, dialect: str) -> str:
     try:
         read = sqlglot.parse(f"SELECT * FROM {table}", read=dialect)
     except (sqlglot.ParseError, sqlglot.TokenError, ValueError) as error:
-        raise ValueError(
-            f"table must be what follows FROM, and dialect one of sqlglot's, got "
-            f"table={table!r}, dialect={dialect!r}: {error}"
+        raise ParameterError(
+            "table",
+            "must be what follows FROM, and dialect one of sqlglot's, got "
+            f"table={table!r}, dialect={dialect!r}: {error}",
         ) from None
     rows: Any = read[0]
     source: Any = rows.find(exp.From)
@@ -446,9 +449,10 @@ def _translate(text: str, table: str, dialect: str) -> str:
     # What is neither would be left out, or make another statement.
     is_table = len(read) == 1 and clauses <= {"expressions", "from", "from_"}
     if not is_table or isinstance(source.this, exp.Select):
-        raise ValueError(
-            "table must be the name of one table or view, or a SELECT in parentheses, "
-            f"got {table!r}."
+        raise ParameterError(
+            "table",
+            "must be the name of one table or view, or a SELECT in parentheses, "
+            f"got {table!r}.",
         )
     statement = sqlglot.parse_one(text)
     for found in list(statement.find_all(exp.Table)):

@@ -13,10 +13,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
 from cape.base._groups import Group, GroupResult, group_table, unique_names
 from cape.base._limits import ASKED_WIDTH, FEWEST_LABELS, USEFUL_WIDTH
-from cape.base._validation import check_choice, check_fitted_cape, check_prevalence
+from cape.base._validation import (
+    check_choice,
+    check_fitted_cape,
+    check_prevalence,
+)
 from cape.classifier import CapeClassifier
 from cape.drift._posterior import mean_score
 from cape.evidence._evidence import Evidence
@@ -272,7 +277,8 @@ class LabelPlan:
         if self.n is not None and self.width is not None:
             raise ValueError("at most one of n and width must be given, got both.")
         if self.n is not None and (not isinstance(self.n, Integral) or self.n < 1):
-            raise ValueError(f"n must be a whole number of at least 1, got {self.n!r}.")
+            problem = f"must be a whole number of at least 1, got {self.n!r}."
+            raise ParameterError("n", problem)
 
     def strata(
         self,

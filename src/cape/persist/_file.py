@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cape.base._errors import ParameterError
 from cape.base._packages import package_versions
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ _HARMLESS = ("python", "skops")
 
 def not_a_model_file(path: str | Path, reason: str) -> ValueError:
     """Make the error for a file that cape did not write."""
-    return ValueError(
-        f"path must be a model file written by cape, got {str(path)!r}: {reason}"
+    return ParameterError(
+        "path", f"must be a model file written by cape, got {str(path)!r}: {reason}"
     )
 
 
@@ -116,10 +117,11 @@ def of_other_versions(
 ) -> ValueError:
     """Make the error for a file that the installed versions cannot read."""
     there = [f"{package}=={version}" for package, (version, _) in others.items()]
-    return ValueError(
-        f"path must be a model that the installed versions can read, got "
+    return ParameterError(
+        "path",
+        "must be a model that the installed versions can read, got "
         f"{str(path)!r}, saved with {in_words(others)} ({cause}). Train the model "
-        f"again, or install what it was saved with: pip install {' '.join(there)}."
+        f"again, or install what it was saved with: pip install {' '.join(there)}.",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cape.base._errors import ParameterError
 from cape.base._groups import Group
 from cape.base._validation import check_choice, check_number
 from cape.metrics._rates import FEWEST_ROWS
@@ -216,7 +217,7 @@ class BoundedRule(Rule):
         check_number("cost_fp", self.cost_fp, low=0)
         check_number("cost_fn", self.cost_fn, low=0)
         if self.cost_fp == 0 and self.cost_fn == 0:
-            raise ValueError("cost_fp or cost_fn must be above 0, got 0 for both.")
+            raise ParameterError("cost_fp", "or cost_fn must be above 0, got 0.")
 
     @property
     @abstractmethod

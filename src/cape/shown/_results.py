@@ -572,7 +572,7 @@ def few_rows_of_a_class(sizes: Mapping[Hashable, tuple[int, float]], least: int)
     for group, (rows, smaller) in sizes.items():
         groups.append(f"{group_name(group)!r} ({smaller:g} of {rows_text(rows)})")
     return (
-        f"fewer than min_class_size={least} rows in a class of {', '.join(groups)}: "
+        f"fewer than {least} rows in a class of {', '.join(groups)}: "
         "the intervals for these groups may be wrong."
     )
 

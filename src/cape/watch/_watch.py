@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
 from cape.base._groups import (
     Group,
@@ -183,9 +184,10 @@ class Watch(InNotebook):
             # All looks without rows are alike, and none counts a row twice.
             if look["name"] == name or (look["sha256"] == digest and total):
                 what = "name" if look["name"] == name else "evidence"
-                raise ValueError(
-                    f"{what} must be new, got that of the look {look['name']!r}: "
-                    "each row may count only once."
+                raise ParameterError(
+                    what,
+                    f"must be new, got that of the look {look['name']!r}: "
+                    "each row may count only once.",
                 )
         labelled = self._labelled(evidence)
         number = len(self.looks)
@@ -369,9 +371,9 @@ class Watch(InNotebook):
                 if other["groups"] == alarm["groups"] and _is_asked_anew(other):
                     other["acknowledged"] = self.looks[-1]["name"]
         elif reference is not None:
-            raise ValueError(
-                "reference must be None except for 'moved' and 'changed', got "
-                f"{reference!r}."
+            raise ParameterError(
+                "reference",
+                f"must be None except for 'moved' and 'changed', got {reference!r}.",
             )
         alarm["acknowledged"] = self.looks[-1]["name"]
 
@@ -529,9 +531,10 @@ class Watch(InNotebook):
             )
         check_fitted_cape(clf)
         if state["fingerprint"] != clf.fingerprint_:
-            raise ValueError(
-                "clf must be the model of the watch (fingerprint "
-                f"{state['fingerprint'][:12]}), got {clf.fingerprint_[:12]}."
+            raise ParameterError(
+                "clf",
+                "must be the model of the watch (fingerprint "
+                f"{state['fingerprint'][:12]}), got {clf.fingerprint_[:12]}.",
             )
         watch = cls(clf, state["questions"], alpha=state["alpha"])
         watch._members = dict(zip(watch._groups, state["members"], strict=True))

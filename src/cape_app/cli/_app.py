@@ -31,7 +31,7 @@ from rich.text import Text
 from cape import __version__
 from cape.base._io import NO_ROOM
 from cape_app.words._notes import note_text
-from cape_app.words._terminal import Styled, TextTable, in_options
+from cape_app.words._terminal import Styled, TextTable, error_text, in_options
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -176,7 +176,7 @@ def explain(error: Exception) -> dict[str, Any]:
         places = f"standard output or {tempfile.gettempdir()}"
         message = f"{places}: {os.strerror(error.errno)}."
     elif isinstance(error, _EXPECTED_ERRORS):
-        message = in_options(str(error)) or type(error).__name__
+        message = error_text(error) or type(error).__name__
     else:
         message = (
             f"unexpected {type(error).__name__}: {error}. Run again with --debug to "

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from cape.base._errors import ParameterError
 from cape.base._io import check_apart
 from cape_app.cli._app import app
 from cape_app.tables import Dialect, Source, check_outside, source_files
@@ -341,15 +342,14 @@ class Costs:
 
         if name is None:
             first = next(iter(parameters))
-            raise ValueError(f"{first} must be given together with --rule.")
+            raise ParameterError(first, "must be given together with --rule.")
         # Before the parameters: a rule that does not exist has none.
         accepted = [field.name for field in fields(make_rule(name))]  # type: ignore[arg-type]
         for key in parameters:
             if key not in accepted:
                 takes = " and ".join(accepted) or "no numbers"
-                raise ValueError(
-                    f"{key} must not be given: --rule {name} takes {takes}."
-                )
+                problem = f"must not be given: --rule {name} takes {takes}."
+                raise ParameterError(key, problem)
         return RULES[name](**parameters)
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cape.base._errors import ParameterError
 from cape.base._io import check_free
 from cape_app import files
 from cape_app.cli import _app
@@ -175,6 +176,8 @@ def train(
         "n_jobs": own.jobs,
         "verbose": int(_app.aside.is_terminal),
     }
+    if own.jobs == 0:
+        raise ParameterError("jobs", "must not be 0.")
     if learner is None:
         learner = "boosting" if own.paper else "auto"
     notes = Notes()

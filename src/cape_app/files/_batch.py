@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from cape.base._errors import ParameterError
 from cape.base._groups import Group, Groups, combined_columns, unique_names
 from cape.base._io import check_apart
 from cape.base._validation import check_drift
@@ -158,14 +159,12 @@ def predict_file(
     sheet = None
     settings: dict[str, Any] = {"level": level, "rule": rule, "drift": drift}
     if blank_means is not None and (checked is None or own_labels):
-        raise ValueError("blank_means (--blank-means) needs a sheet (--checked).")
+        raise ParameterError("blank_means", "needs a sheet (checked).")
     if counts:
         for name, given in {"out": out, "checked": checked}.items():
             if given is not None:
-                raise ValueError(
-                    f"{name} must be left out with counts, which have no rows to "
-                    f"write or to look up, got {str(given)!r}."
-                )
+                problem = "must be left out with counts, which have no rows to write"
+                raise ParameterError(name, f"{problem}, got {str(given)!r}.")
         with notes.listening():
             evidence, sha256 = _scan.read_counts(model, path, dialect, notes)
             examination = _examine(model, evidence, notes, path, **settings)

@@ -425,12 +425,14 @@ def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float
         if name not in group:
             raise TableError(
                 f"bins must be given for group columns ({quoted(group, 5)}), got "
-                f"{name!r}."
+                f"{name!r}.",
+                parameter="bins",
             )
         checked[name] = tuple(map(float, edges))
         if not edges or list(checked[name]) != sorted(set(checked[name])):
             got = ", ".join(f"{edge:g}" for edge in edges)
-            raise TableError(f"bins must be ascending numbers, got {got} for {name!r}.")
+            message = f"bins must be ascending numbers, got {got} for {name!r}."
+            raise TableError(message, parameter="bins")
     return checked
 
 

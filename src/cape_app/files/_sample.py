@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from cape.base._errors import ParameterError
 from cape.base._groups import Group, combined_columns, unique_names
 from cape.base._io import check_apart
 from cape.base._limits import ONE_CLASS
@@ -148,9 +149,9 @@ def sample_file(
     if width is not None:
         width = round(width, _DECIMALS_OF_WIDTH)
         if not 0 < width < 1:
-            raise ValueError(f"width must be between 0 and 1, got {width}.")
+            raise ParameterError("width", f"must be between 0 and 1, got {width}.")
     if seed < 0:
-        raise ValueError(f"seed must not be negative, got {seed}.")
+        raise ParameterError("seed", f"must not be negative, got {seed}.")
     draw = Draw(LabelPlan(n, spread, width), seed)
     check_apart([out], source_files(path))
     check_outside(out, path)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cape import persist
+from cape.base._errors import ParameterError
 from cape.base._io import check_apart, check_free
 from cape.base._numbers import quoted
 from cape.base._validation import check_choice
@@ -221,14 +222,10 @@ def train_file(
     check_choice("missing_labels", missing_labels, ("drop", "error"))
     model_columns = [name for name in (score, decision) if name is not None]
     if decision is not None and score is None:
-        raise ValueError(
-            "score must be given with decision: pass the column with the scores."
-        )
+        raise ParameterError("score", "must be given with decision.")
     if score is not None and learner != "auto":
-        raise ValueError(
-            f"learner must not be given with score, since nothing is trained, got "
-            f"{learner!r}."
-        )
+        problem = "must not be given with score, since nothing is trained"
+        raise ParameterError("learner", f"{problem}, got {learner!r}.")
     estimator = None if learner == "auto" else make_learner(learner)
     scan = Scan(path, dialect, notes, on_rows)
     missing = (settings or {}).get("missing_groups", "error")
@@ -609,7 +606,7 @@ class Reservoir:
 
     def __init__(self, groups: Sequence[str], label: str, *, most: int, seed: int = 0):
         if most < 1:
-            raise ValueError(f"most must be at least 1, got {most!r}.")
+            raise ParameterError("most", f"must be at least 1, got {most!r}.")
         self.n_rows = 0
         self._groups = list(groups)
         self._label = label

@@ -41,6 +41,8 @@ class TableError(ValueError):
     message : str
     field : str, default=""
         The field that is wrong, if it is one.
+    parameter : str, default=""
+        The parameter that is wrong, if it is one; its name begins the message.
 
     Examples
     --------
@@ -49,9 +51,10 @@ class TableError(ValueError):
     cape_app.tables._source.TableError: march.csv is empty.
     """
 
-    def __init__(self, message: str, field: str = ""):
+    def __init__(self, message: str, field: str = "", parameter: str = ""):
         super().__init__(message)
         self.field = field
+        self.parameter = parameter
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ class Dialect:
         if not one_character or self.separator in '"\r\n':
             raise TableError(
                 "separator must be one character, such as ',', ';' or a tab, got "
-                f"{self.separator!r}."
+                f"{self.separator!r}.",
+                parameter="separator",
             )
         # Python is asked and not a list: encodings have many names.
         try:
@@ -96,10 +100,12 @@ class Dialect:
         except LookupError:
             raise TableError(
                 "encoding must be a known one such as utf-8 or latin-1, "
-                f"got {self.encoding!r}."
+                f"got {self.encoding!r}.",
+                parameter="encoding",
             ) from None
         if self.decimal not in (".", ","):
-            raise TableError(f"decimal must be '.' or ',', got {self.decimal!r}.")
+            message = f"decimal must be '.' or ',', got {self.decimal!r}."
+            raise TableError(message, parameter="decimal")
 
     @property
     def is_utf8(self) -> bool:

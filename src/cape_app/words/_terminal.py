@@ -751,6 +751,7 @@ title tolerance unknown_groups verbose version width
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {
     "as_json": "--json",
+    "clf": "MODEL",
     "estimator": "--learner",
     "group_columns": "--group",
     "key_file": "--key-file",
@@ -765,99 +766,55 @@ OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} 
 }
 """The option of each parameter, of Python and of the commands."""
 
-# What only a user of Python can do, and what a user of the command line does instead.
-_PHRASES = {
-    r"min_class_size=(\d+)": r"\1",
-    r"cape\.examination\.rows_needed says": "cape rows-needed says",
-    r" cape\.examine\(\.\.\.\)\.columns has the details\.": "",
-    r", or give each row once with its count as sample_weight": "",
-    r"\bFit with (?=--)": "Train with ",
-    r"^clf must have cape\.Scores as estimator": "MODEL must be from train --score",
-    r"Use cape\.Scores, --cv prefit or one split": "Use a model of cape train --score",
-    r"^clf must be the model of the watch": "MODEL must be that of --state",
-    r"^Seed must be": "--seed must be",
-    r"--jobs == 0 in Parallel has no meaning": "--jobs must not be 0.",
-    r"^n_splits=\d+ cannot be greater than the number of members in each class": (
-        "--cv must not be greater than the number of rows of each class"
-    ),
-    r"(--[a-z-]+) or \1\b": r"\1",
-}
-
-# What scikit-learn admits that cannot be typed, and how it says the rest.
-_OF_SCIKIT_LEARN = {
-    r"(?:,| or) an (?:object implementing|instance of) '\S+'(?:(?:,| and) '\S+')*": "",
-    r", an iterable or None or a str among \{'auto', 'prefit'\}": "",
-    r" or None(?=[. ])": "",
-    r"\ban int in the range \[(\d+), inf\)": r"a whole number of at least \1",
-    r"\ban int in the range \[(\d+), (\d+)\]": r"a whole number from \1 to \2",
-    r"\. Got (.*) instead\.$": r", got \1.",
-}
-
+_OF_SCIKIT_LEARN = re.compile(
+    r"The '(?P<parameter>\w+)' parameter of \w+ must be (?P<problem>.*)\. "
+    r"Got (?P<value>.*) instead\."
+)
 # A word in quotes is a value of the user, and so is a part of a path.
-_NOT_WITHIN = r"(?<![\w'\"/.-])"
-_NOT_BEFORE = r"(?![\w'\"/-]|\.\w)"
-_SUBJECT = r"(?:(?<=^)|(?<=: )|(?<=\. )|(?<=of )|(?<=and )|(?<=or ))"
-_MUST = r"(?=(?: (?:and|or) [\w-]+)* must (?:not )?be\b)"
-_VALUE = r"""('[^']*'|"[^"]*"|True|[\d.]*\d)"""
-_EVERY = "|".join(sorted(OPTIONS, key=len, reverse=True))
-# Names such as "level" are English words, too, unless something must be so.
-_NO_WORDS = "|".join(name for name in OPTIONS if "_" in name)
+_SETTING = re.compile(r"""(?<![\w'"/.-])(\w+)=(?:'(\w+)'|"(\w+)"|True\b|([\d.]*\d))""")
 
 
-def in_options(message: str) -> str:
-    """Name options where a message of the library names parameters.
-
-    The library says ``small_groups='pooled'`` and ``rule must be ...``; who calls a
-    command knows ``--small-groups pooled`` and ``--rule must be ...``. Every error and
-    note passes through here, so that the library needs no second text.
-
-    Parameters
-    ----------
-    message : str
-        An error or a note of the library.
-
-    Returns
-    -------
-    str
+def error_text(error: Exception) -> str:
+    """Return the message of an error, with the option in place of its parameter.
 
     Examples
     --------
-    >>> in_options("Lower min_group_size, or use small_groups='pooled'.")
-    'Lower --min-group-size, or use --small-groups pooled.'
-    >>> in_options("rule must be one of 'prevalence', 'accuracy', got 'rule'.")
-    "--rule must be one of 'prevalence', 'accuracy', got 'rule'."
+    >>> from cape.base._errors import ParameterError
+    >>> error_text(ParameterError("small_groups", "must be 'borrow', got 'lend'."))
+    "--small-groups must be 'borrow', got 'lend'."
     """
-    if re.match(r"The '\w+' parameter of \w+ must be", message):
-        message = _replaced(message, _OF_SCIKIT_LEARN)
-        message = re.sub(r"a str among \{([^}]*)\}", _one_of, message)
-    message = re.sub(rf"The '({_EVERY})' parameter of \w+(?= must be)", _alone, message)
-    message = re.sub(rf"{_NOT_WITHIN}({_EVERY})={_VALUE}", _with_value, message)
-    message = re.sub(rf"{_SUBJECT}({_EVERY}){_MUST}", _alone, message)
-    message = re.sub(rf"{_NOT_WITHIN}({_NO_WORDS}){_NOT_BEFORE}", _alone, message)
-    return _replaced(message, _PHRASES)
+    message = str(error)
+    parameter = getattr(error, "parameter", "")
+    if parameter in OPTIONS:
+        return in_options(OPTIONS[parameter] + message.removeprefix(parameter))
+    found = _OF_SCIKIT_LEARN.fullmatch(message)
+    if found is None or found["parameter"] not in OPTIONS:
+        return in_options(message)
+    # Of what Python admits, the part that can be typed.
+    numbers = re.search(r"an int in the range [^)\]]*.", found["problem"])
+    names = re.search(r"\{(.*)\}", found["problem"])
+    wanted = found["problem"]
+    if numbers:
+        wanted = numbers[0]
+    elif names:
+        wanted = f"one of {', '.join(sorted(names[1].split(', ')))}"
+    return f"{OPTIONS[found['parameter']]} must be {wanted}, got {found['value']}."
 
 
-def _replaced(message: str, words: Mapping[str, str]) -> str:
-    """Replace every pattern by its words, in their order."""
-    for pattern, replacement in words.items():
-        message = re.sub(pattern, replacement, message)
-    return message
+def in_options(text: str) -> str:
+    """Write what the library says to set as it is typed in a command.
 
+    Examples
+    --------
+    >>> in_options("Use small_groups='pooled'; n=3 rows of level='a'.")
+    "Use --small-groups pooled; --rows 3 rows of --level a."
+    """
 
-def _one_of(found: re.Match[str]) -> str:
-    """List the members of a set, which scikit-learn lists in any order."""
-    return f"one of {', '.join(sorted(found[1].split(', ')))}"
+    def typed(found: re.Match[str]) -> str:
+        option = OPTIONS.get(found[1])
+        if option is None:
+            return found[0]
+        value = found[2] or found[3] or found[4]
+        return f"{option} {value}" if value else option
 
-
-def _alone(found: re.Match[str]) -> str:
-    """Return the option of a parameter."""
-    return OPTIONS[found[1]]
-
-
-def _with_value(found: re.Match[str]) -> str:
-    """Return the option of a parameter with the value that is given to it."""
-    option = OPTIONS[found[1]]
-    if found[2] == "True":
-        return option
-    value = found[2].strip("'\"")
-    return f"{option} {value}"
+    return _SETTING.sub(typed, text)

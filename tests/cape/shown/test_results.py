@@ -236,7 +236,7 @@ def test_intervals_may_be_open_or_observed():
 def test_warnings_of_fit():
     sizes = {("a", 1): (42, 21), "b": (90, 12.5)}
     assert wording.few_rows_of_a_class(sizes, 25) == (
-        "fewer than min_class_size=25 rows in a class of 'a, 1' (21 of 42 rows), 'b' "
+        "fewer than 25 rows in a class of 'a, 1' (21 of 42 rows), 'b' "
         "(12.5 of 90 rows): the intervals for these groups may be wrong."
     )
     assert wording.scores_without_signal({"b": 0.512}) == (

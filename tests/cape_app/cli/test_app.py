@@ -14,6 +14,7 @@ import pytest
 from rich.console import Console
 
 from cape import CapeClassifier, __version__
+from cape.base._errors import ParameterError
 from cape.datasets import make_synthetic
 from cape.quantify import QUANTIFIERS
 
@@ -71,7 +72,11 @@ def test_the_help_of_train_names_every_choice_and_both_defaults(cape):
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (ValueError("level must be\n  in (0, 1)."), 2, "--level must be in (0, 1)."),
+        (
+            ParameterError("level", "must be\n  in (0, 1)."),
+            2,
+            "--level must be in (0, 1).",
+        ),
         (ImportError("needs altair"), 2, "needs altair"),
         (ValueError(), 2, "ValueError"),
         (KeyError("x"), 3, "unexpected KeyError: 'x'. Run again with --debug"),

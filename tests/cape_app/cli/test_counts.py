@@ -165,4 +165,4 @@ def test_what_counts_cannot_do_is_refused(refused, folder, counts, tmp_path):
 
 
 def test_a_model_that_scores_itself_has_no_statement(refused, people_folder):
-    refused("evidence", people_folder / "m.cape", "--sql", says=["MODEL", "--score"])
+    refused("evidence", people_folder / "m.cape", "--sql", says=["MODEL", "Scores"])
