@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, logit
 
 from cape.base._estimate import variance_between
@@ -152,11 +153,13 @@ def borrow(
     # Labels of fewer than ten people are not used: the model would give them away.
     enough = np.array([len(rows.scores) >= FEWEST_ROWS for rows in tested.values()])
     classes = [_ClassScores.of(tested, offsets, enough, y) for y in (False, True)]
+    members, attributes = _levels(groups)
     positions, covariances = _fay_herriot(
         means=np.column_stack([scores.means for scores in classes]),
         sizes=np.column_stack([scores.sizes for scores in classes]),
         within=np.array([scores.within for scores in classes]),
-        designs=_designs(groups),
+        members=members,
+        attributes=attributes,
     )
     prevalences = _prevalences(list(tested.values()), enough)
     borrowed = {}
@@ -295,19 +298,32 @@ class _ClassScores:
         return np.concatenate([others, own]), np.concatenate(weights)
 
 
-def _designs(groups: Sequence[Group]) -> list[np.ndarray]:
-    """Return the matrices of the groups, and of the levels of each attribute."""
-    designs = [np.eye(len(groups))]
+def _levels(groups: Sequence[Group]) -> tuple[sparse.csr_array, np.ndarray]:
+    """Tell which groups have which level of an attribute.
+
+    Returns
+    -------
+    members : sparse array of shape (n_levels, n_groups)
+        Groups of a single attribute share no level, and then there is none.
+    attributes : ndarray of shape (n_levels,)
+        The attribute of each level.
+    """
+    members = [np.empty((0, len(groups)))]
     if all(isinstance(group, tuple) for group in groups):
         for level_of_group in zip(*groups, strict=True):  # type: ignore[misc]
             levels = list(dict.fromkeys(level_of_group))
-            codes = [levels.index(level) for level in level_of_group]
-            designs.append(np.eye(len(levels))[codes])
-    return designs
+            codes = np.array([levels.index(level) for level in level_of_group])
+            members.append(np.arange(len(levels))[:, None] == codes)
+    attributes = np.repeat(np.arange(len(members)) - 1, [len(part) for part in members])
+    return sparse.csr_array(np.concatenate(members).astype(float)), attributes
 
 
 def _fay_herriot(
-    means: np.ndarray, sizes: np.ndarray, within: np.ndarray, designs: list[np.ndarray]
+    means: np.ndarray,
+    sizes: np.ndarray,
+    within: np.ndarray,
+    members: sparse.csr_array,
+    attributes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Estimate the means of both classes in all groups at once.
 
@@ -317,79 +333,120 @@ def _fay_herriot(
         Means of the own rows, and their number; it may be 0.
     within : ndarray of shape (2,)
         Variance of a row.
-    designs : list of ndarray of shape (n_groups, n_levels)
-        Which levels each group has; the first is the group itself.
+    members, attributes
+        Of `_levels`.
 
     Returns
     -------
     means : ndarray of shape (n_groups, 2)
     covariances : ndarray of shape (n_groups, 2, 2)
+
+    Notes
+    -----
+    With the noise N and the prior V - N, of which the precision P is the inverse of V,
+    the means are y - N P (y - c) with the covariance N - N P N, but for that of c.
     """
     n_groups = len(means)
     noise = (within / np.maximum(sizes, 1e-3))[..., None] * np.eye(2)
     beforehand = _PRIOR_VARIANCE * np.diag(within)
-    between = [3 * beforehand for _ in designs]
+    of_group = 3 * beforehand
+    of_attribute = np.tile(3 * beforehand, (attributes.max(initial=-1) + 1, 1, 1))
     # A group that lies far out has a wider distribution: Student's t as a mixture.
     widths = np.ones(n_groups)
-    intercepts = np.kron(np.ones((n_groups, 1)), np.eye(2))
-    own = np.arange(n_groups)
-    spread = [np.kron(design, np.eye(2)) for design in designs]
     for _ in range(_STEPS):
-        # Groups by themselves have blocks of two classes, which are inverted one by
-        # one; the levels of an attribute add a matrix of low rank (Woodbury 1950).
-        of_groups_alone = widths[:, None, None] * between[0]
-        prior = _block_diagonal(of_groups_alone)
-        precision = _block_diagonal(np.linalg.inv(of_groups_alone + noise))
-        for levels, variance in zip(spread[1:], between[1:], strict=True):
-            n_levels = levels.shape[1] // 2
-            of_levels = np.kron(np.eye(n_levels), variance)
-            prior += levels @ of_levels @ levels.T
-            gain = np.linalg.inv(of_levels) + levels.T @ precision @ levels
-            weighted_levels = levels.T @ precision
-            precision -= weighted_levels.T @ np.linalg.solve(gain, weighted_levels)
-        weighted = intercepts.T @ precision
-        of_centre = np.linalg.inv(weighted @ intercepts)
-        centre = intercepts @ (of_centre @ (weighted @ means.ravel()))
-        pulls = precision @ (means.ravel() - centre)
-        of_groups = pulls.reshape(n_groups, 2)
-        blocks = precision.reshape(n_groups, 2, n_groups, 2)
-        updated = []
-        for place, design in enumerate(designs):
-            variance = between[place]
-            pull = design.T @ of_groups
-            if place == 0:
-                information = blocks[own, :, own, :]
-                width = widths[:, None, None]
-            else:
-                information = np.einsum(
-                    "gl,gahb,hl->lab", design, blocks, design, optimize=True
-                )
-                width = np.ones((design.shape[1], 1, 1))
-            gain = pull[:, :, None] * pull[:, None, :] - information
-            # Expected squares of the effects, given the means.
-            squares = width * variance + width**2 * (variance @ gain @ variance)
-            total = (squares / width).sum(axis=0) + _PRIOR_GROUPS * beforehand
-            updated.append(total / (len(squares) + _PRIOR_GROUPS))
-            if place == 0:
-                distances = np.einsum("ab,gba->g", np.linalg.inv(variance), squares)
-        sizes_before = np.array([np.diag(variance) for variance in between])
-        sizes_after = np.array([np.diag(variance) for variance in updated])
-        if np.abs(sizes_after / sizes_before - 1).max() < _CONVERGED:
+        alone = np.linalg.inv(widths[:, None, None] * of_group + noise)
+        precision = _Precision(alone, members, of_attribute[attributes])
+        # Each class has a mean of its own over all groups.
+        weighted = precision @ np.tile(np.eye(2), (n_groups, 1, 1))
+        of_centre = np.linalg.inv(weighted.sum(axis=0))
+        centre = of_centre @ (weighted.swapaxes(1, 2) @ means[..., None]).sum(axis=0)
+        pulls = (precision @ (means[..., None] - centre))[..., 0]
+
+        squares = _squares(of_group, widths, pulls, precision.of_groups())
+        distances = np.einsum("ab,gba->g", np.linalg.inv(of_group), squares)
+        updated = [_average(squares / widths[:, None, None], beforehand)]
+        squares = _squares(
+            of_attribute[attributes],
+            np.ones(len(attributes)),
+            members @ pulls,
+            precision.of_levels(),
+        )
+        for place in range(len(of_attribute)):
+            updated.append(_average(squares[attributes == place], beforehand))
+        before = np.diagonal([of_group, *of_attribute], axis1=1, axis2=2)
+        after = np.diagonal(updated, axis1=1, axis2=2)
+        if np.abs(after / before - 1).max() < _CONVERGED:
             break
-        between = updated
+        of_group = updated[0]
+        of_attribute = np.array(updated[1:]).reshape(of_attribute.shape)
         widths = (_DEGREES + distances) / (_DEGREES + 2)
-    missed = intercepts - prior @ (precision @ intercepts)
-    covariance = prior - prior @ precision @ prior + missed @ of_centre @ missed.T
-    blocks = covariance.reshape(n_groups, 2, n_groups, 2)
-    return (centre + prior @ pulls).reshape(n_groups, 2), blocks[own, :, own, :]
+    missed = noise @ weighted
+    covariances = noise - noise @ precision.of_groups() @ noise
+    covariances += missed @ of_centre @ missed.swapaxes(1, 2)
+    return means - (noise @ pulls[..., None])[..., 0], covariances
 
 
-def _block_diagonal(blocks: np.ndarray) -> np.ndarray:
-    """Return the matrix with blocks of shape (2, 2) on its diagonal."""
-    own = np.arange(len(blocks))
-    matrix = np.zeros((len(blocks), 2, len(blocks), 2))
-    matrix[own, :, own, :] = blocks
-    return matrix.reshape(2 * len(blocks), 2 * len(blocks))
+def _squares(
+    variance: np.ndarray, widths: np.ndarray, pulls: np.ndarray, precision: np.ndarray
+) -> np.ndarray:
+    """Return the expected squares of effects, given the means."""
+    widths = widths[:, None, None]
+    gain = pulls[:, :, None] * pulls[:, None, :] - precision
+    return widths * variance + widths**2 * (variance @ gain @ variance)
+
+
+def _average(squares: np.ndarray, beforehand: np.ndarray) -> np.ndarray:
+    total = squares.sum(axis=0) + _PRIOR_GROUPS * beforehand
+    return total / (len(squares) + _PRIOR_GROUPS)
+
+
+class _Precision:
+    """The inverse of the covariance of the means of all groups, never written out.
+
+    Groups by themselves have blocks of two classes, which are inverted one by one; the
+    levels of attributes add a matrix of low rank (Woodbury 1950). What has a row for
+    each group or level is an array of shape (n, 2, ...).
+    """
+
+    def __init__(
+        self, alone: np.ndarray, members: sparse.csr_array, of_levels: np.ndarray
+    ):
+        self._alone = alone
+        self._members = members
+        n_levels = members.shape[0]
+        gain = np.empty((n_levels, 2, n_levels, 2))
+        for row, column in np.ndindex(2, 2):
+            weighted = members * alone[:, row, column]
+            gain[:, row, :, column] = (weighted @ members.T).toarray()
+        own = np.arange(n_levels)
+        self._information = gain.copy()
+        gain[own, :, own, :] += np.linalg.inv(of_levels)
+        size = 2 * n_levels
+        self._learned = np.linalg.inv(gain.reshape(size, size)).reshape(gain.shape)
+
+    def __matmul__(self, values: np.ndarray) -> np.ndarray:
+        weighted = self._alone @ values
+        flat = weighted.reshape(len(weighted), -1)
+        sums = (self._members @ flat).reshape(-1, *weighted.shape[1:])
+        learned = np.tensordot(self._learned, sums, 2)
+        back = self._members.T @ learned.reshape(len(sums), flat.shape[1])
+        return weighted - self._alone @ back.reshape(weighted.shape)
+
+    def of_groups(self) -> np.ndarray:
+        """Return the block of each group."""
+        learned = np.empty_like(self._alone)
+        by_group = self._members.T
+        for row, column in np.ndindex(2, 2):
+            of_levels = by_group @ self._learned[:, row, :, column]
+            learned[:, row, column] = (by_group.multiply(of_levels)).sum(axis=1)
+        return self._alone - self._alone @ learned @ self._alone
+
+    def of_levels(self) -> np.ndarray:
+        """Return the block of each level, summed over the groups that have it."""
+        known = self._information
+        explained = np.tensordot(np.tensordot(known, self._learned, 2), known, 2)
+        own = np.arange(len(known))
+        return (known - explained)[own, :, own, :]
 
 
 def _prevalences(tested: Sequence[TestedRows], enough: np.ndarray) -> np.ndarray:

@@ -24,6 +24,10 @@ _MOST_COLUMNS = 400
 """Columns up to which slopes may differ between groups; with more, only intercepts
 do."""
 
+_FEW_GROUPS = 100
+"""With more groups, nearly all indicators are 0 and kept sparse, and the rows of all
+groups are scored at once: a call for each group costs more than its rows."""
+
 
 def add_group_code(X: Any, codes: np.ndarray) -> Any:
     """Append the number of each row's group to a table, as its last column.
@@ -122,7 +126,8 @@ class GroupAwareLinear(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 features = self.transformer_.fit_transform(features, y)
         features = _dense(features)
         n_columns = features.shape[1] * (1 + self.n_groups_) + self.n_groups_
-        self.slopes_differ_ = n_columns <= _MOST_COLUMNS
+        few = self.n_groups_ <= _FEW_GROUPS
+        self.slopes_differ_ = few and n_columns <= _MOST_COLUMNS
         fit_params = {}
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
@@ -170,14 +175,17 @@ class GroupAwareLinear(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return plain
         return make_pipeline(*[step for _, step in self.transformer_.steps], plain)
 
-    def _expand(self, features: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    def _expand(self, features: np.ndarray, codes: np.ndarray) -> Any:
         """Append intercepts and deviations of each group."""
-        indicators = np.zeros((len(features), self.n_groups_))
-        indicators[np.arange(len(features)), codes] = 1.0
-        blocks = [features, indicators]
+        n_rows = len(features)
+        entries = np.ones(n_rows), codes, np.arange(n_rows + 1)
+        indicators = sparse.csr_array(entries, shape=(n_rows, self.n_groups_))
+        if self.n_groups_ > _FEW_GROUPS:
+            return sparse.hstack([features, indicators], format="csr")
+        blocks = [features, indicators.toarray()]
         if self.slopes_differ_:
             for group in range(self.n_groups_):
-                blocks.append(features * indicators[:, [group]])
+                blocks.append(features * indicators[:, [group]].toarray())
         return np.hstack(blocks)
 
 
@@ -217,7 +225,7 @@ def for_one_group(model: Any, code: int) -> tuple[Any, bool]:
     needs_code : bool
         Whether it still has to be told the group, by `add_group_code`.
     """
-    if isinstance(model, GroupAwareLinear):
+    if isinstance(model, GroupAwareLinear) and model.n_groups_ <= _FEW_GROUPS:
         return model.for_one_group(code), False
     return model, True
 

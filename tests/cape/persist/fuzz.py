@@ -1,8 +1,8 @@
 """Model files with random damage: every one of them is refused.
 
 ``python tests/cape/persist/fuzz.py --number 5000 --seed 1`` (``make fuzz``) damages
-files of small models of many learners. Half of the files have altered bytes, and their hash no
-longer fits. The others have another model inside and a hash that fits, but not the
+files of small models of many learners. Half of the files have altered bytes, and their
+hash no longer fits. The others have another model inside and a hash that fits, but not the
 signature of the key with which they are loaded. A file that is loaded, and an error
 other than a `ValueError` that names the file, count as failures.
 """

@@ -88,6 +88,21 @@ def test_with_many_columns_only_intercepts_differ():
     np.testing.assert_allclose(last.predict_proba(X), told, atol=1e-12)
 
 
+def test_many_groups_are_told_apart_by_sparse_indicators():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(3000, 4))
+    codes = random.integers(0, 150, 3000)
+    y = (X[:, 0] + codes / 75 + random.normal(size=3000) > 1).astype(int)
+    table = add_group_code(X, codes)
+    shared = GroupAwareLinear(LogisticRegression(tol=1e-10)).fit(table, y)
+    dense = np.hstack([X, np.eye(150)[codes]])
+    plain = LogisticRegression(tol=1e-10, max_iter=1000).fit(dense, y)
+    told = plain.predict_proba(dense)
+    np.testing.assert_allclose(shared.predict_proba(table), told, atol=1e-5)
+    same, needs_code = for_one_group(shared, 7)
+    assert same is shared and needs_code
+
+
 def test_weights_count_as_repetitions():
     X, codes, y = two_groups(200)
     weights = np.random.default_rng(1).integers(1, 4, 200)
