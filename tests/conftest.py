@@ -46,6 +46,29 @@ def synthetic(n_samples, **settings):
 
 
 @pytest.fixture(scope="session")
+def turned():
+    """Make labels that refute an estimate, while scores still tell the classes apart.
+
+    In each group a third of the commoner class is turned round: the rows that are most
+    like the other class.
+    """
+
+    def turn(X, y, z):
+        likeness = X / X.std(axis=0)
+        likeness = likeness @ (likeness[y == 1].mean(axis=0) - likeness.mean(axis=0))
+        labels = y.copy()
+        for group in np.unique(z):
+            commoner = int(y[z == group].mean() > 0.5)
+            rows = np.flatnonzero((z == group) & (y == commoner))
+            rows = rows[np.argsort(likeness[rows])]
+            third = len(rows) // 3
+            labels[rows[:third] if commoner else rows[-third:]] = 1 - commoner
+        return labels
+
+    return turn
+
+
+@pytest.fixture(scope="session")
 def train():
     """Two groups of 300 rows, prevalence 0.5 in both."""
     return synthetic(600, random_state=0)
@@ -55,6 +78,12 @@ def train():
 def batch():
     """200 rows in which both groups have moved."""
     return synthetic(200, prevalences=(0.2, 0.8), random_state=3)
+
+
+@pytest.fixture(scope="session")
+def refuting(batch, turned):
+    """Labels of the batch that refute what is estimated without them."""
+    return turned(batch.X, batch.y, batch.z)
 
 
 @pytest.fixture(scope="session")

@@ -199,18 +199,26 @@ class GroupDrift:
         beyond their noise.
     score_p_adjusted : float
         The p-value of the scores after Holm's correction for all columns and groups.
+    weighted : bool, default=False
+        Whether training rows had unequal weights, which may be all that moved.
     """
 
     score: MixtureFit | None
     columns: tuple[ColumnDrift, ...]
     spread: float
     score_p_adjusted: float = 1.0
+    weighted: bool = False
 
     @property
     def tested(self) -> bool:
         """Whether scores or any column could be tested."""
         scores_tested = self.score is not None and self.score.df > 0
         return scores_tested or any(column.fit.df > 0 for column in self.columns)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether more than the prevalence has moved, and weights do not explain it."""
+        return self.p_adjusted < LEVEL and not self.weighted
 
     @property
     def p_adjusted(self) -> float:
@@ -297,7 +305,8 @@ def find_drift(
         spread = spread_of(models[group], part, float(estimates[group]), score, fits)
         drifts = [replace(drift, p_adjusted=next(adjusted)) for drift in drifts]
         p_score = p_scores.get(group, 1.0)
-        found[group] = GroupDrift(score, tuple(drifts), spread, p_score)
+        weighted = models[group].weighted
+        found[group] = GroupDrift(score, tuple(drifts), spread, p_score, weighted)
     return found
 
 
@@ -658,8 +667,10 @@ def judge(drift: GroupDrift | None, estimate: Estimate, held_back: float) -> str
     if drift.faults or estimate.width > WIDEST:
         return "cannot_tell"
     is_held = held_back > _HALF_HELD
-    if drift.p_adjusted < LEVEL:
+    if drift.is_clear:
         return "drifted" if is_held else "some_drift"
+    if drift.p_adjusted < LEVEL:
+        return "weighted"
     if is_held:
         return "too_little_known"
     return "consistent" if drift.tested else "not_tested"

@@ -21,7 +21,7 @@ from cape.base._validation import check_drift, check_prevalence, pickable
 from cape.classifier import CapeClassifier
 from cape.drift._find import find_drift, with_usual_values
 from cape.evidence._evidence import Evidence
-from cape.examination._action import Action, choose_action
+from cape.examination._action import Action, check_rates, choose_action
 from cape.examination._draws import BatchDraws
 from cape.examination._expected import (
     ExpectedCriteria,
@@ -80,7 +80,7 @@ _OF_LABELS = ["labelled", "without_labels", "label_estimate", "label_verdict"]
 _MOST_COLUMNS = 3
 """Columns that moved, told of each group."""
 
-_NO_MOVE = ("cannot_tell", "too_little_known", "fault")
+_NO_MOVE = ("cannot_tell", "too_little_known", "weighted", "fault")
 """Verdicts under which nobody can say how far a share has moved."""
 
 OF_A_COLUMN = ("column", "fault", "effect", "p_adjusted", "what_happened")
@@ -223,7 +223,7 @@ class Examination(InNotebook):
         actions = {}
         for group, adapted in self.adaptation.groups.items():
             columns = self.columns.groups[group]
-            actions[group] = choose_action(
+            action = choose_action(
                 adapted,
                 self.verdict(group).word,
                 [finding.column for finding in columns if finding.fault],
@@ -231,6 +231,8 @@ class Examination(InNotebook):
                 group,
                 asked[group],
             )
+            expected = self.expected.groups[group]
+            actions[group] = check_rates(action, adapted, expected)
         return self._named(Action(actions))
 
     @cached_property
@@ -316,7 +318,8 @@ class Examination(InNotebook):
             scores_tested=model.test_is_sound,
             auc=own_auc(model, self.clf.pooled_),
             rows_needed=rows_needed,
-            cautious=self.adaptation.drift == "cautious",
+            # What differs from weighted rows is no drift that one could ignore.
+            cautious=self.adaptation.drift == "cautious" or model.weighted,
         )
 
     def under(self, rule: Any) -> Examination:
@@ -519,7 +522,7 @@ class Examination(InNotebook):
                 "verdict_text": verdict.text,
                 "reason": reason,
                 "clear": verdict.clear,
-                "told": is_known or action["code"] == "use" or not is_open,
+                "told": is_known or action["code"] in ("use", "shares") or not is_open,
                 "moved": moved.moved,
                 "change": None if verdict.word in _NO_MOVE else change,
                 # The interval beside it is that of the group by itself, too.

@@ -25,6 +25,7 @@ from cape.base._validation import (
 from cape.classifier import CapeClassifier
 from cape.drift._posterior import mean_score
 from cape.evidence._evidence import Evidence
+from cape.labels._contradiction import find_contradicted
 from cape.labels._draw import (
     NOTHING_DRAWN,
     RowDraw,
@@ -241,7 +242,7 @@ def labels_asked(
         asked[group] = 0
         # Where nobody looked for drift, no interval tells whether labels are needed.
         is_wide = drift is None or adapted.estimate.width > USEFUL_WIDTH
-        is_unknown = adapted.verdict in ("drifted", "too_little_known")
+        is_unknown = adapted.verdict in ("drifted", "too_little_known", "weighted")
         # Fewer labels would not be used.
         is_large = adapted.rows >= FEWEST_LABELS
         if (is_wide or is_unknown) and is_large and not at_fault:
@@ -591,10 +592,15 @@ def check_labels(
     if decide:
         return LabelChecks(adaptation.groups, decide)
     checks = {}
+    contradicted = find_contradicted(models, evidence.groups, adaptation.drifts)
     for group, part in evidence.groups.items():
         adapted = adaptation.groups[group]
         findings, estimate = use_labels(
-            models[group], part, adapted.estimate, adaptation.level
+            models[group],
+            part,
+            adapted.estimate,
+            adaptation.level,
+            contradicted.get(group),
         )
         checks[group] = replace(adapted, labels=findings, estimate=estimate)
     return LabelChecks(checks, decide)

@@ -211,6 +211,9 @@ def predictions(model: GroupModel, prevalence: float) -> np.ndarray:
 
 _ROWS_PER_CELL = 5
 
+SAMPLE_LEVEL = 0.01
+"""Labelled rows with a smaller p-value are no sample of the batch."""
+
 _MOST_PARTS = 6
 _SHUFFLES = 9_999
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import hypot, nan
+from math import hypot, isnan, nan
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,6 +23,7 @@ from cape.base._limits import FEWEST_LABELS, ONE_CLASS
 from cape.evidence._evidence import PLAIN, GroupEvidence
 from cape.evidence._histogram import ONE
 from cape.labels._sample import (
+    SAMPLE_LEVEL,
     LabelledSample,
     PoweredEstimate,
     combine,
@@ -312,10 +313,6 @@ def _keep_order(rates: np.ndarray, trained: np.ndarray) -> np.ndarray:
     return np.append(cuts, rates[n_cuts:])
 
 
-SAMPLE_LEVEL = 0.01
-"""Labelled rows with a smaller p-value are no sample of the batch."""
-
-
 @dataclass(frozen=True)
 class LabelFindings:
     """What the labels of a group say.
@@ -326,8 +323,9 @@ class LabelFindings:
         Rows whose label is known.
     estimate : float, default=nan
         Prevalence according to labels and predictions, before it was combined with the
-        label-free estimate: right whatever has moved. NaN if no label was used; 0 or 1
-        if none was used because all are of one class.
+        label-free estimate: right whatever has moved. NaN if no label was used; of
+        labels alone if none was used because all are of one class, or contradict the
+        scores.
     verdict : {"confirmed", "not_contradicted", "refuted"} or None, default=None
         What labels say of the label-free estimate; None if no label was used.
     p_value : float, default=nan
@@ -337,6 +335,9 @@ class LabelFindings:
     sample_p_value : float, default=nan
         Probability that a random sample of the batch differs from it as much as the
         labelled rows do. Below 0.01 they are no sample, and no label is used.
+    auc, training_auc : float, default=nan
+        Where labels contradict the scores, the AUC among labelled rows and that of
+        training; no label is used. Else NaN.
     """
 
     rows: int
@@ -344,10 +345,21 @@ class LabelFindings:
     verdict: str | None = None
     p_value: float = nan
     sample_p_value: float = nan
+    auc: float = nan
+    training_auc: float = nan
+
+    @property
+    def contradict_scores(self) -> bool:
+        """Whether labels are of other rows, or scores no longer tell classes apart."""
+        return not isnan(self.auc)
 
 
 def use_labels(
-    model: GroupModel, evidence: GroupEvidence, label_free: Estimate, level: float
+    model: GroupModel,
+    evidence: GroupEvidence,
+    label_free: Estimate,
+    level: float,
+    contradiction: tuple[float, float] | None = None,
 ) -> tuple[LabelFindings, Estimate]:
     """Estimate the prevalence of a group from its labels, if they can be used.
 
@@ -360,6 +372,8 @@ def use_labels(
         What was estimated without them.
     level : float
         Level of the intervals.
+    contradiction : (float, float) or None, default=None
+        What `find_contradicted` found in this group.
 
     Returns
     -------
@@ -384,6 +398,16 @@ def use_labels(
     if sample_p_value < SAMPLE_LEVEL:
         unused = LabelFindings(labelled_rows, sample_p_value=sample_p_value)
         return unused, label_free
+    if contradiction is not None:
+        auc, training_auc = contradiction
+        contradict = LabelFindings(
+            labelled_rows,
+            label,
+            sample_p_value=sample_p_value,
+            auc=auc,
+            training_auc=training_auc,
+        )
+        return contradict, label_free
     labels = estimate_with_labels(sample, predictions(model, label_free.value))
     error = label_free.standard_error(level)
     said = compare_with_labels(labels, label_free.value, error)

@@ -35,6 +35,7 @@ _VERDICTS = (
     "drifted",
     "too_little_known",
     "cannot_tell",
+    "weighted",
     "not_tested",
 )
 _LABEL_VERDICTS = ("confirmed", "not_contradicted", "refuted")
@@ -92,7 +93,7 @@ class GroupAdaptation:
         How much of the estimate comes from other groups: the part of the variance that
         their training rows and their shift remove.
     verdict : {"consistent", "some_drift", "drifted", "too_little_known", \
-"cannot_tell", "not_tested"}
+"cannot_tell", "weighted", "not_tested"}
         Whether scores and columns contradict a prior shift, and whether they say enough
         to decide by.
     labels : LabelFindings
@@ -374,7 +375,11 @@ def _group_from_json(entry: Fields) -> GroupAdaptation:
     if label_verdict is not None:
         label_verdict = said.text("verdict", _LABEL_VERDICTS)
     of_labels = {}
-    for name in ("estimate", "p_value", "sample_p_value"):
+    names = ["estimate", "p_value", "sample_p_value"]
+    # Adaptations of older models have none.
+    if said.optional("auc") is not None:
+        names += ["auc", "training_auc"]
+    for name in names:
         of_labels[name] = said.number(name, 0, 1, may_be_unknown=True)
     shares: dict[str, Any] = {}
     for name in ("estimate", "without_labels", "quantifier_estimate"):

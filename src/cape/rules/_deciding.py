@@ -22,6 +22,7 @@ from cape.base._validation import (
 from cape.drift._find import GroupDrift, find_drift, judge
 from cape.drift._posterior import GroupPosterior, find_posterior, mean_score
 from cape.evidence._evidence import Evidence, GroupEvidence
+from cape.labels._contradiction import find_contradicted
 from cape.labels._use import (
     LabelFindings,
     check_calls,
@@ -190,11 +191,20 @@ def adapt(
     # against another.
     facts: dict[Group, dict[str, Any]] = {}
     situations = {}
+    contradicted = {}
+    if level is not None:
+        contradicted = find_contradicted(models, parts, drifts)
     for group, part in parts.items():
         model = models[group]
         known = None if posterior is None else posterior.groups[group]
         facts[group] = _estimate_group(
-            model, part, answers[group], drifts.get(group), known, level
+            model,
+            part,
+            answers[group],
+            drifts.get(group),
+            known,
+            level,
+            contradicted.get(group),
         )
         rates = model.pool.rates
         if correct_rates and facts[group]["labels"].verdict is not None:
@@ -233,6 +243,7 @@ def _estimate_group(
     drift: GroupDrift | None,
     known: GroupPosterior | None,
     level: float | None,
+    contradiction: tuple[float, float] | None,
 ) -> dict[str, Any]:
     """Collect the fields of `GroupAdaptation` that no rule decides."""
     without_labels = answer if known is None else known.estimate(level)
@@ -240,7 +251,7 @@ def _estimate_group(
     labels = LabelFindings(0)
     # Plain prediction has no labels.
     if level is not None:
-        labels, estimate = use_labels(model, part, without_labels, level)
+        labels, estimate = use_labels(model, part, without_labels, level, contradiction)
     drift_size = nan if drift is None else 0.0
     held_back = borrowed = 0.0
     if known is not None and drift is not None:
@@ -294,6 +305,9 @@ def _notes(
             # One of QuaPy's is wrapped.
             wrapped = getattr(quantifier, "quantifier", quantifier)
             notes.append(words.borrowed_interval(type(wrapped).__name__))
+    weighted = [group_name(group) for group, model in models.items() if model.weighted]
+    if weighted:
+        notes.append(words.weighted(weighted))
     return (*notes, *rule.notes(situations, chosen))
 
 

@@ -6,17 +6,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cape.base._numbers import counted, listed, rows_text
+from cape.shown._results import LABELS_OR_SCORES
 
 if TYPE_CHECKING:
     from cape.examination._action import GroupAction
 
 _MOST_COLUMNS = 3
 
-MARKS = {"do_not_use": "bad", "label": "warn", "not_adapted": "warn", "use": "good"}
+MARKS = {
+    "do_not_use": "bad",
+    "label": "warn",
+    "not_adapted": "warn",
+    "shares": "warn",
+    "use": "good",
+}
 """Actions, the gravest first, and the color of each."""
 
 ACTIONS = {
     "use": "use",
+    "shares": "use the shares alone",
     "label": "label {rows}",
     "not_adapted": "hold off: {more}",
     "do_not_use": "do not use",
@@ -26,6 +34,7 @@ ACTIONS = {
 REASONS = {
     ("do_not_use", "fault"): "fix {columns} first",
     ("do_not_use", "refuted"): "contradicted by the labels",
+    ("do_not_use", "contradicted"): LABELS_OR_SCORES,
     ("label", "scores"): "share too uncertain",
     ("label", "columns"): "columns and scores disagree",
     ("label", "labels"): "too few usable labels",
@@ -33,7 +42,9 @@ REASONS = {
     ("not_adapted", "scores"): "too little evidence",
     ("not_adapted", "few_rows"): "too few rows to estimate the share",
     ("not_adapted", "drift"): "other changes found",
+    ("not_adapted", "weights"): "training rows were weighted",
     ("not_adapted", "given"): "all rows have labels",
+    ("shares", "rates"): "single predictions hardly beat chance",
     ("use", "labels"): "backed by labels",
     ("use", "consistent"): "no other changes found",
     ("use", "some_drift"): "interval allows for other changes",
@@ -41,7 +52,11 @@ REASONS = {
 }
 """Why, by action and reason."""
 
-_SAID_ABOVE = [("do_not_use", "fault"), ("use", "consistent")]
+_SAID_ABOVE = [
+    ("do_not_use", "fault"),
+    ("do_not_use", "contradicted"),
+    ("use", "consistent"),
+]
 """What rows of a table leave out: broken columns are named above it."""
 
 _LET_CORRECT = "let the labels correct the estimates"
@@ -52,6 +67,7 @@ COUNTED = {
     "do_not_use": "unusable",
     "label": "to label",
     "not_adapted": "on hold",
+    "shares": "to use for shares alone",
     "use": "to use",
 }
 """What to do with several groups or batches, behind their number."""
@@ -124,6 +140,10 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
     'Use the predictions for 1 of 2 groups; for the rest, label 97 rows'
     >>> action_head([{"code": "do_not_use", "labels": 0, "columns": ["age"]}])
     'Do not use the predictions: fix `age` first'
+    >>> useless = {"predicted_positives": 50.0, "true_positives": 3.0}
+    >>> print(action_head([{"code": "shares", "labels": 0, **useless}]))
+    The shares can be used; the predictions of single rows cannot: of 100 predicted
+    positives, 6 are right
     """
     if not actions:
         return "No rows, so no predictions"
@@ -145,15 +165,37 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
     n_used = codes.count("use")
     if n_used == len(codes):
         return "Use the predictions"
+    if codes.count("shares") == len(codes):
+        return (
+            "The shares can be used; the predictions of single rows cannot: "
+            f"{_right_of_100(actions)}"
+        )
+    if n_used + codes.count("shares") == len(codes):
+        return (
+            f"Use the predictions for {n_used} of {len(codes)} groups; for the rest, "
+            f"use the shares alone: {_right_of_100(actions)}"
+        )
     if n_used:
         head = f"Use the predictions for {n_used} of {len(codes)} groups"
         return f"{head}; for the rest, {first}" if steps else head
     if "do_not_use" in codes:
         head = "Do not use the predictions"
+        if not steps and any(a.get("reason") == "contradicted" for a in actions):
+            return f"{head}: {LABELS_OR_SCORES}"
         return f"{head}: {first} first" if steps else head
     if "label" in codes:
         return f"{first[0].upper()}{first[1:]} before you use the predictions"
     return f"Hold off: {first}"
+
+
+def _right_of_100(actions: Sequence[Mapping[str, Any]]) -> str:
+    """Say how many predicted positives are right, where shares alone can be used."""
+    useless = [action for action in actions if action["code"] == "shares"]
+    predicted = sum(action["predicted_positives"] for action in useless)
+    if not predicted:
+        return "no row is predicted positive"
+    right = 100 * sum(action["true_positives"] for action in useless) / predicted
+    return f"of 100 predicted positives, {right:.0f} are right"
 
 
 def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") -> str:

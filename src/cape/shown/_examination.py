@@ -186,7 +186,7 @@ def examination_shown(examination: results.Examination) -> tuple[str, Table, lis
             "predicted": facts["predicted_prevalence"],
         }
         # Nothing is known of the rates where too little is known of the group.
-        is_known = facts["action"]["code"] in ("use", "label")
+        is_known = facts["action"]["code"] in ("use", "shares", "label")
         for rate in ("fpr", "fnr", "accuracy"):
             row[RATE_NAMES[rate]] = facts[rate] if is_known else None
         row["action"] = examination.action.groups[group].text

@@ -11,7 +11,6 @@ import numpy as np
 
 from cape.base._limits import (
     FEWEST_LABELS,
-    LEVEL,
     NOTABLY_HELD_BACK,
     ONE_CLASS,
     USEFUL_WIDTH,
@@ -50,6 +49,12 @@ def few_labels(drawn: int, groups: int, enough: int) -> str:
     )
 
 
+LABELS_OR_SCORES = (
+    "either the labels belong to other rows, or the scores no longer tell the classes "
+    "apart"
+)
+
+
 def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
     """Say in a few words what labels say, and what of the label-free estimate.
 
@@ -77,6 +82,12 @@ def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
     if labels.verdict == "refuted":
         return (
             f"{share} and contradict the label-free estimate ({p_text(labels.p_value)})"
+        )
+    if labels.contradict_scores:
+        return (
+            f"labels are not used because {LABELS_OR_SCORES} (AUC {labels.auc:.2f} "
+            f"among {rows}, {labels.training_auc:.2f} in training); the labels alone "
+            f"put the share at {labels.estimate:.3f}"
         )
     if labels.rows < FEWEST_LABELS:
         return f"too few labels to use ({labels.rows}); {FEWEST_LABELS} are needed"
@@ -130,6 +141,8 @@ def _verdict_alone(adapted: GroupAdaptation) -> str:
             f"too little evidence: the {_label_free(adapted)}estimate rests on how "
             "rows with these scores turned out in training"
         )
+    if adapted.verdict == "weighted":
+        return "not like training, where rows had unequal weights"
     if adapted.verdict == "cannot_tell":
         return f"the share of positives cannot be estimated{without_labels(adapted)}"
     return "not tested for other changes"
@@ -284,7 +297,9 @@ def doubts(
         )
     unused = []
     for group, adapted in adaptation.groups.items():
-        if adapted.labels.rows and adapted.labels.verdict is None:
+        if adapted.labels.contradict_scores:
+            yield f"{names[group]!r}: {describe_labels(adapted)}."
+        elif adapted.labels.rows and adapted.labels.verdict is None:
             unused.append(f"{names[group]!r}: {describe_labels(adapted)}")
     if unused:
         yield (
@@ -315,7 +330,7 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
     listed = []
     columns: dict[str, None] = {}
     for group, drift in adaptation.drifts.items():
-        if drift.faults or drift.p_adjusted >= LEVEL:
+        if drift.faults or not drift.is_clear:
             continue
         adapted = adaptation.groups[group]
         estimate = f"the {_label_free(adapted)}estimate"
@@ -341,7 +356,7 @@ def _of_wide_intervals(
     for group, adapted in adaptation.groups.items():
         # With labels more is known, and drift has a sentence of its own.
         drift = adaptation.drifts[group]
-        if adapted.labels.verdict is not None or drift.p_adjusted < LEVEL:
+        if adapted.labels.verdict is not None or drift.is_clear:
             continue
         if adapted.verdict in ("too_little_known", "cannot_tell") and not drift.faults:
             listed.append(f"{names[group]!r} ({rows_text(adapted.rows)})")
@@ -598,6 +613,16 @@ def borrowed_interval(quantifier: str) -> str:
     return (
         f"{quantifier} has no interval of its own: the intervals are those of the mean "
         "score (SPA), stretched to contain the estimate."
+    )
+
+
+def weighted(names: Sequence[str]) -> str:
+    """Say that shares of rows are not what the weights of training stand for."""
+    return (
+        f"the training rows of {quoted(names, _MOST_NAMES)} had unequal weights, and "
+        "rows of a batch have none: the shares here are shares of rows, not of what "
+        "weights stand for. Where the batch differs from training, nobody can say "
+        "whether that is more than the weights."
     )
 
 

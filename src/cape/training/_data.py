@@ -85,6 +85,11 @@ class TrainingData:
         weights = self.weights_of(rows)
         return None if weights is None else weights * kish_factor(weights)
 
+    def has_unequal_weights(self, rows: np.ndarray | None) -> bool:
+        """Whether rows of a group stand for different numbers of rows."""
+        weights = self.weights_of(rows)
+        return weights is not None and bool(np.ptp(weights) > 1e-9 * weights.max())
+
 
 def kish_factor(weights: np.ndarray) -> float:
     """Return the factor that makes weights add up to the rows they are worth.

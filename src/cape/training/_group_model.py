@@ -558,6 +558,9 @@ class GroupModel:
         In a group that borrows, what its own rows say; None if everything is its own.
         The sizes of its histograms are then what they are worth, and their ratio is not
         the prevalence.
+    weighted : bool, default=False
+        Whether its rows had unequal weights in training. A batch has none, and may
+        differ from training for that alone.
     """
 
     size: int
@@ -573,6 +576,7 @@ class GroupModel:
     group_code: int | None = None
     columns: TrainedColumns | None = None
     own: OwnRows | None = None
+    weighted: bool = False
 
     @property
     def shown_prevalence(self) -> float:

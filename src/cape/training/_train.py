@@ -641,6 +641,7 @@ def _assemble(
         transformer=learner.transformer,
         group_code=group_code,
         own=None if borrowed is None else borrowed.own,
+        weighted=data.has_unequal_weights(rows if borrowed is None else None),
     )
 
 

@@ -30,6 +30,7 @@ _VERDICTS = (
     "do_not_use",
     "label",
     "not_adapted",
+    "shares",
     "moved_clearly",
     "drifted",
     "too_little_known",
@@ -84,11 +85,11 @@ def predict(
     prevalence is from training; 0 if noise explains it; groups of fewer than ten rows
     are skipped), pd (the bound on PD), pe, fpr, fnr and accuracy (expected values), and
     unexplained (share of rows whose scores no mixture of the classes explains). It also
-    takes an action (do_not_use, label, not_adapted; label is met wherever rows need
-    labels first, not_use by any of them) or a verdict: moved_clearly, drifted (more
-    than the share changed, or a column is broken), too_little_known, cannot_tell or
-    fault. If one is met, in any batch, the exit code is 1; predictions and report are
-    still written.
+    takes an action (do_not_use, label, not_adapted, shares; label is met wherever rows
+    need labels first, not_use by any of them) or a verdict: moved_clearly, drifted
+    (more than the share changed, or a column is broken), too_little_known, cannot_tell
+    or fault. If one is met, in any batch, the exit code is 1; predictions and report
+    are still written.
 
     Parameters
     ----------

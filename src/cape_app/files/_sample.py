@@ -462,7 +462,7 @@ def _check_group(
     counts = np.bincount(of_rows[returned], minlength=len(strata.rows))
     probabilities[in_group] = strata.probabilities_of(counts)[of_rows]
     p_value = _sample.returned_p_value(drawn.cells[in_group], returned)
-    used = p_value >= _use.SAMPLE_LEVEL
+    used = p_value >= _sample.SAMPLE_LEVEL
     labels = set(codes[in_group][returned].tolist())
     # Where every row has its label, none was left empty.
     one_class = n_returned < n_drawn and len(labels) == 1

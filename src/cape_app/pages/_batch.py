@@ -43,6 +43,7 @@ _VERDICTS = (
     "ignored",
     "cannot_tell",
     "too_little_known",
+    "weighted",
     "some_drift",
     "not_tested",
     "consistent",
@@ -280,6 +281,8 @@ def _labels(examination: Examination) -> Summary | None:
 def _mark_of_labels(labels: LabelChecks) -> str:
     """Choose the colour of what labels say: that of the gravest verdict."""
     verdicts = {check.labels.verdict for check in labels.groups.values()}
+    if any(check.labels.contradict_scores for check in labels.groups.values()):
+        return "bad"
     if not labels.refuted:
         return "good" if verdicts == {"confirmed"} else "open"
     if labels.decide:

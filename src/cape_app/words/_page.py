@@ -148,6 +148,8 @@ def batches_action(batches: Sequence[Summary]) -> str:
 def labels_head(labels: LabelChecks) -> str:
     """Return the headline of what labels say of the estimates."""
     verdicts = {check.labels.verdict for check in labels.groups.values()}
+    if any(check.labels.contradict_scores for check in labels.groups.values()):
+        return "The labels contradict the scores"
     if labels.refuted:
         names = first_of([labels.names[group] for group in labels.refuted])
         verb = "corrected" if labels.decide else "contradict"

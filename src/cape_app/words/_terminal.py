@@ -346,7 +346,7 @@ def predicted(
         below.append(f"Rule: {rule_text(summary['rule'])}.")
     codes = {action["code"] for action in summary["action"]["groups"]}
     # Nothing is expected where too little is known of a group.
-    if codes <= {"use", "label"}:
+    if codes <= {"use", "shares", "label"}:
         below += summary["aims"]
     if checked is not None:
         returned = sum(entry["returned"] for entry in checked)

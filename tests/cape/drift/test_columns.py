@@ -1,13 +1,16 @@
 """A column that is a mixture of its classes passes the test, another one does not."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
+from cape import CapeClassifier, examine
 from cape.drift._find import ColumnDrift, find_faults, find_strange_values
 from cape.drift._mixture import ColumnFit, fit_columns
 from cape.evidence._columns import ColumnCells, TableCells
@@ -400,3 +403,33 @@ def test_strange_values_of_a_prior_shift_are_seldom_at_fault():
             )
             at_fault.append(found.any())
     assert np.mean(at_fault) <= 0.05
+
+
+def test_what_weights_of_training_change_is_not_called_drift():
+    random = np.random.default_rng(0)
+    y = random.random(4000) < 0.4
+    X = random.normal(0, 1, (4000, 2)) + y[:, None]
+    z = np.arange(4000) % 2
+    # Some kinds of rows stand for many, as in a survey.
+    weights = np.where(X[:, 0] > 1, 5.0, 1.0)
+    past, new = slice(2000), slice(2000, None)
+    clf = CapeClassifier(LogisticRegression(), random_state=0)
+    groups = {"sensitive_features": z[past]}
+    for unequal in (False, True):
+        given = weights[past] if unequal else np.full(2000, 3.0)
+        clf.fit(X[past], y[past], **groups, sample_weight=given)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            seen = examine(clf, X[new], sensitive_features=z[new])
+        messages = [str(warning.message) for warning in caught]
+        assert any("shares of rows" in text for text in messages) == unequal
+        assert not any("something besides" in text for text in messages)
+        assert ("shares of rows" in " ".join(seen.adaptation.notes)) == unequal
+        for group, adapted in seen.adaptation.groups.items():
+            assert adapted.verdict == ("weighted" if unequal else "consistent")
+            assert (seen.action.groups[group].code == "use") != unequal
+    assert any(drift.p_adjusted < 0.01 for drift in seen.adaptation.drifts.values())
+    broken = X[new] * [1, 1000]
+    with warnings.catch_warnings(action="ignore"):
+        seen = examine(clf, broken, sensitive_features=z[new])
+    assert seen.action.columns == ["x1"]

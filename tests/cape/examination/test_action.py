@@ -5,12 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Estimate, examine
 from cape.examination import rows_to_label
 from cape.examination._action import Action, GroupAction, choose_action
 from cape.examination._needed import LabelChecks
 from cape.labels._use import LabelFindings
+from cape.shown._action import MARKS, action_head
+from cape_app.pages import to_html
 
 LABELLED = {"rows": 90, "estimate": 0.6, "verdict": "confirmed", "p_value": 0.4}
 
@@ -104,8 +107,8 @@ def test_a_broken_column_is_named(clf, batch):
     assert seen.action.labels == 0
 
 
-def test_labels_that_refute_forbid_what_they_did_not_decide(clf, batch):
-    wrong = 1 - batch.y
+def test_labels_that_refute_forbid_what_they_did_not_decide(clf, batch, refuting):
+    wrong = refuting
     with warnings.catch_warnings(action="ignore"):
         seen = examine(clf, batch.X, wrong, sensitive_features=batch.z)
         unused = examine(
@@ -113,6 +116,55 @@ def test_labels_that_refute_forbid_what_they_did_not_decide(clf, batch):
         )
     assert seen.action.code == "use"
     assert {one.reason for one in unused.action.groups.values()} == {"refuted"}
+
+
+def noisy(n, prevalence, strength, seed):
+    """Rows of one group whose only column tells little of the label."""
+    random = np.random.default_rng(seed)
+    y = (random.random(n) < prevalence).astype(int)
+    return random.normal(0, 1, (n, 1)) + strength * y[:, None], y
+
+
+@pytest.mark.parametrize(
+    ("prevalence", "strength", "code"),
+    [
+        # Of a rare class hardly a row is found, and a common one is guessed.
+        (0.06, 0.6, "shares"),
+        (0.68, 0.25, "shares"),
+        # Rare rows found far more often than by chance, and errors in one of five.
+        (0.08, 2.0, "use"),
+        (0.5, 1.7, "use"),
+    ],
+)
+def test_shares_alone_are_used_where_single_predictions_are_useless(
+    prevalence, strength, code
+):
+    X, y = noisy(30_000, prevalence, strength, seed=0)
+    with warnings.catch_warnings(action="ignore"):
+        clf = CapeClassifier(LogisticRegression(), random_state=0).fit(X, y)
+        X, y = noisy(20_000, prevalence, strength, seed=1)
+        known = np.where(np.arange(len(y)) % 20 == 0, y, np.nan)
+        seen = examine(clf, X, known)
+    assert seen.action.code == code
+    right = y[clf.predict(X, adaptation=seen.adaptation) == 1].mean()
+    action = seen.action.to_dict()["groups"][0]
+    said = action_head([action])
+    assert (said == "Use the predictions") == (code == "use")
+    assert said in " ".join(repr(seen).split())
+    if code == "shares":
+        told = action["true_positives"] / action["predicted_positives"]
+        assert told == pytest.approx(right, abs=0.05)
+        assert said in to_html(seen) and f"{100 * told:.0f} are right" in said
+
+
+def test_a_group_of_useless_predictions_is_named_beside_useful_ones():
+    useless = GroupAction("shares", "rates", 0, [], 50.0, 3.0)
+    action = Action({"a": GroupAction("use", "consistent"), "b": useless})
+    assert action.code == "shares" and MARKS["shares"] != MARKS["use"]
+    said = action_head(action.to_dict()["groups"])
+    assert "1 of 2 groups" in said and "6 are right" in said
+    nobody = GroupAction("shares", "rates")
+    assert "no row" in action_head(Action({"b": nobody}).to_dict()["groups"])
 
 
 def test_the_rows_that_are_asked_for_are_drawn_and_end_the_asking():

@@ -75,9 +75,11 @@ def test_labels_of_all_rows_give_the_true_share(clf, batch, groups, decide):
         assert check.fully_labelled
 
 
-def test_wrong_estimates_are_refuted_and_right_ones_are_not(clf, batch, groups):
+def test_wrong_estimates_are_refuted_and_right_ones_are_not(
+    clf, batch, groups, refuting
+):
     right = examine(clf, batch.X, batch.y, labels_decide=False, **groups)
-    wrong = examine(clf, batch.X, 1 - batch.y, labels_decide=False, **groups)
+    wrong = examine(clf, batch.X, refuting, labels_decide=False, **groups)
     assert right.labels.refuted == []
     assert wrong.labels.refuted == [0, 1]
     assert wrong.labels.to_dict()["refuted"] == ["0", "1"]
@@ -151,10 +153,10 @@ def test_the_test_of_a_move_keeps_its_level_with_labels(clf, train):
     assert np.median(p_values) < 0.9
 
 
-def test_what_adapt_warns_of_comes_through(clf, batch, groups):
+def test_what_adapt_warns_of_comes_through(clf, batch, groups, refuting):
     with pytest.warns(AdaptationWarning, match="labels contradict the label-free"):
-        examine(clf, batch.X, 1 - batch.y, **groups)
+        examine(clf, batch.X, refuting, **groups)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message="something besides the share")
-        examine(clf, batch.X, 1 - batch.y, labels_decide=False, **groups)
+        examine(clf, batch.X, refuting, labels_decide=False, **groups)

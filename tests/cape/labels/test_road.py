@@ -300,8 +300,8 @@ def test_labels_of_one_class_that_the_estimate_makes_unlikely_are_not_used(
         assert Adaptation.from_json(found.to_json()) == found
 
 
-def test_members_are_picked_for_the_corrected_estimate(clf):
-    flipped = 1 - y
+def test_members_are_picked_for_the_corrected_estimate(clf, turned):
+    flipped = turned(X, y, z)
     with pytest.warns(AdaptationWarning, match="labels contradict"):
         adaptation = clf.adapt(X, flipped, sensitive_features=z)
     free = clf.adapt(X, sensitive_features=z)

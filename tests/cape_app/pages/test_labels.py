@@ -34,11 +34,11 @@ def sampled(batch):
 
 
 @pytest.fixture(scope="module")
-def refuted(examined, batch, summarise, observe):
-    """The summary of a batch whose labels are all turned round."""
-    seen = examined(1 - batch.y, labels_decide=False)
+def refuted(examined, batch, refuting, summarise, observe):
+    """The summary of a batch whose labels refute its estimates."""
+    seen = examined(refuting, labels_decide=False)
     everything = np.ones(len(batch.y), dtype=bool)
-    observe(seen, 1 - batch.y, everything)
+    observe(seen, refuting, everything)
     return summarise(seen)
 
 
@@ -57,7 +57,9 @@ def observe(batch, observed):
     return count
 
 
-def test_labels_that_refute_stand_at_the_top_with_the_true_share(refuted, batch):
+def test_labels_that_refute_stand_at_the_top_with_the_true_share(
+    refuted, batch, refuting
+):
     page = to_html(refuted)
     assert refuted["action"]["code"] == "do_not_use"
     top = page[: page.index('<details class="part"')]
@@ -65,7 +67,7 @@ def test_labels_that_refute_stand_at_the_top_with_the_true_share(refuted, batch)
     assert re.findall(r'<div class="verdict ([^"]*)">', page) == ["bad"]
     assert refuted["labels"]["verdict"]["head"] in top
     for check in refuted["labels"]["groups"]:
-        share = 1 - batch.y[batch.z == int(check["group"])].mean()
+        share = refuting[batch.z == int(check["group"])].mean()
         assert check["label_estimate"] == pytest.approx(share)
         assert f"{100 * share:.0f}%" in top
     # A mark beside the head of its column, and one in each row.
@@ -75,9 +77,9 @@ def test_labels_that_refute_stand_at_the_top_with_the_true_share(refuted, batch)
 
 
 def test_labels_that_refute_correct_where_they_decide(
-    examined, batch, sampled, summarise
+    examined, sampled, summarise, refuting
 ):
-    summary = summarise(examined(np.where(sampled, 1 - batch.y, None)))
+    summary = summarise(examined(np.where(sampled, refuting, None)))
     page = to_html(summary)
     assert summary["labels"]["verdict"]["mark"] == "warn"
     part = re.search(r'<details class="part" id="labels">.*?</details>', page, re.S)

@@ -1,0 +1,127 @@
+"""Labels that contradict the scores: they are of other rows, or the scores have failed.
+
+Whatever share the labels speak for, those of a prior shift keep the AUC: positives
+score above negatives as often as in training, or as often as rows with these scores
+would, if all of them are more alike than those of training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from cape.base._groups import Group
+from cape.base._limits import FEWEST_LABELS, LEVEL
+from cape.drift._find import GroupDrift
+from cape.drift._mixture import holm
+from cape.evidence._evidence import GroupEvidence
+from cape.labels._sample import (
+    SAMPLE_LEVEL,
+    LabelledSample,
+    drawn_p_value,
+    labelled_sample,
+    predictions,
+)
+from cape.training._group_model import GroupModel
+
+
+def find_contradicted(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    drifts: Mapping[Group, GroupDrift],
+) -> dict[Group, tuple[float, float]]:
+    """Find the groups whose labels contradict the scores.
+
+    There, scores are less than half as good as in training (by 2 AUC - 1), which chance
+    does not explain: in the group by itself, by Holm's method, or in all groups
+    together, since each of them may have few labels.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : mapping from group to GroupEvidence
+        With or without labelled rows.
+    drifts : mapping from group to GroupDrift
+        Where a column is at fault, that is why scores fail: labels are not to blame.
+
+    Returns
+    -------
+    dict from group to (float, float)
+        The AUC among labelled rows, and that of training.
+    """
+    aucs = {}
+    gaps = []
+    for group, part in evidence.items():
+        is_explained = group in drifts and drifts[group].faults
+        if part.labelled_rows < FEWEST_LABELS or is_explained:
+            continue
+        sample = labelled_sample(part)
+        if not sample.weights.sum(axis=1).all():
+            continue
+        model = models[group]
+        found, trained, expected, error = _compare(model, sample)
+        # Scores of rows that were not drawn say nothing about the batch.
+        if (
+            _is_less_than_half(found, expected)
+            and drawn_p_value(model, part, sample) < SAMPLE_LEVEL
+        ):
+            continue
+        aucs[group] = found, trained
+        gaps.append((found, expected, error))
+    if not aucs:
+        return {}
+    found, expected, errors = np.array(gaps).T
+    p_values = np.array(holm(ndtr((found - expected) / errors).tolist()))
+    # As studies are pooled: the noise of each decides how much it counts.
+    precision = errors**-2.0
+    together = np.average([found, expected], axis=1, weights=precision)
+    p_together = ndtr((together[0] - together[1]) * sqrt(precision.sum()))
+    fail_together = p_together < LEVEL and _is_less_than_half(*together)
+    contradict = _is_less_than_half(found, expected)
+    contradict &= (p_values < LEVEL) | fail_together
+    return {
+        group: aucs[group]
+        for group, is_so in zip(aucs, contradict, strict=True)
+        if is_so
+    }
+
+
+def _is_less_than_half(auc: Any, expected: Any) -> Any:
+    return auc - 0.5 < (expected - 0.5) / 2
+
+
+def _compare(
+    model: GroupModel, sample: LabelledSample
+) -> tuple[float, float, float, float]:
+    """Return the AUC of labelled rows, of training, what to expect, and its error.
+
+    The error (DeLong et al. 1988) is the greater of what labelled rows and training
+    say: a few labelled rows may be in perfect order by chance.
+    """
+    counts = np.array([model.negatives.counts, model.positives.counts])
+    trained, spread = _auc(counts / model.positives.unit)
+    found, spread_of_labels = _auc(sample.weights)
+    # Rows that are alike cannot be told apart, whatever training had.
+    share = predictions(model, model.prevalence)
+    of_these, _ = _auc(sample.weights.sum(axis=0) * np.array([1 - share, share]))
+    rows = sample.weights.sum(axis=1) ** 2 / sample.squares.sum(axis=1)
+    noise = max((spread / rows).sum(), (spread_of_labels / rows).sum())
+    rows_of_training = np.array([model.negatives.size, model.positives.size])
+    noise += (spread / rows_of_training).sum()
+    return found, trained, min(trained, of_these), max(sqrt(noise), 1e-9)
+
+
+def _auc(cells: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the AUC of two classes, and how their placements vary, by cells."""
+    shares = cells / cells.sum(axis=1, keepdims=True)
+    negatives, positives = shares
+    # Scores in the same cell are ties, and a tie counts half.
+    below = np.cumsum(negatives) - negatives / 2
+    above = 1 - np.cumsum(positives) + positives / 2
+    auc = float(positives @ below)
+    placements = np.array([above, below])
+    return auc, (shares * (placements - auc) ** 2).sum(axis=1)
