@@ -14,9 +14,10 @@ from pathlib import Path
 API = {
     "cape": (
         "Classifier, examination and what they return",
-        "Adaptation AdaptationWarning Audit CapeClassifier Constrained Estimate "
-        "Evidence Examination FrozenCape GroupSituation QUANTIFIERS Quantifier RULES "
-        "RollingCape Rule Scores Watch audit examine load make_fairness_scorer "
+        "Adaptation AdaptationWarning Audit Backtest CapeClassifier Constrained "
+        "Estimate Evidence Examination FrozenCape GroupSituation QUANTIFIERS "
+        "Quantifier RULES RollingCape Rule Scores Watch audit backtest examine load "
+        "make_fairness_scorer "
         "make_synthetic pp_sampling prevalence_difference proportional_equality "
         "rows_needed rows_to_label save",
     ),
@@ -41,9 +42,9 @@ API = {
     ),
     "cape.examination": (
         "The parts of an examination, and help before there is a batch",
-        "ColumnShift Examination ExpectedCriteria ExpectedPerformance "
-        "LabelChecks PrevalenceMoved PriorShiftTest examine rows_needed "
-        "rows_to_label suspicious_columns",
+        "Backtest ColumnShift Examination ExpectedCriteria ExpectedPerformance "
+        "LabelChecks PrevalenceMoved PriorShiftTest ScoredExamination backtest examine "
+        "rows_needed rows_to_label suspicious_columns",
     ),
     "cape.persist": ("Saving and loading", "TRUSTED load read_header save"),
     "cape.watch": ("Streams and looks", "RollingCape Watch"),

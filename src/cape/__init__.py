@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from cape.classifier import CapeClassifier
     from cape.datasets import make_synthetic
     from cape.evidence._evidence import Evidence
-    from cape.examination import Examination, examine, rows_needed, rows_to_label
+    from cape.examination import (
+        Backtest,
+        Examination,
+        backtest,
+        examine,
+        rows_needed,
+        rows_to_label,
+    )
     from cape.metrics import (
         Audit,
         audit,
@@ -35,6 +42,7 @@ _HOME = {
     "Adaptation": "cape.rules._adaptation",
     "AdaptationWarning": "cape.rules._adaptation",
     "Audit": "cape.metrics",
+    "Backtest": "cape.examination",
     "CapeClassifier": "cape.classifier",
     "Constrained": "cape.rules",
     "Estimate": "cape.base._estimate",
@@ -50,6 +58,7 @@ _HOME = {
     "Scores": "cape.training._scores",
     "Watch": "cape.watch",
     "audit": "cape.metrics",
+    "backtest": "cape.examination",
     "examine": "cape.examination",
     "load": "cape.persist",
     "make_fairness_scorer": "cape.metrics",

@@ -6,17 +6,23 @@ do with the predictions (``action``), what has moved (``moved``, ``prior_shift``
 ``criteria``), what labels say (``labels``), and how many rows or labels
 are needed (`rows_needed`, ``labels_needed``).
 
+`backtest` shows how far off all of this would have been on your own past, and
+``Examination.score`` compares one examination with the truth.
+
 `rows_needed` and `suspicious_columns` help before there is a batch, and
 `rows_to_label` draws the rows of a batch that somebody should label.
 """
 
+from cape.examination._backtest import Backtest, backtest
 from cape.examination._examination import Examination, examine
 from cape.examination._expected import ExpectedCriteria, ExpectedPerformance
 from cape.examination._needed import LabelChecks, rows_needed, rows_to_label
+from cape.examination._score import ScoredExamination
 from cape.examination._shift import ColumnShift, PrevalenceMoved, PriorShiftTest
 from cape.examination._suspicious import suspicious_columns
 
 __all__ = [
+    "Backtest",
     "ColumnShift",
     "Examination",
     "ExpectedCriteria",
@@ -24,6 +30,8 @@ __all__ = [
     "LabelChecks",
     "PrevalenceMoved",
     "PriorShiftTest",
+    "ScoredExamination",
+    "backtest",
     "examine",
     "rows_needed",
     "rows_to_label",

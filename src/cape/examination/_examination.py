@@ -12,12 +12,31 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from cape.base._groups import Group, combined_columns, group_labels, group_table
+from cape.base._groups import (
+    Group,
+    Groups,
+    check_groups,
+    combined_columns,
+    group_labels,
+    group_table,
+    split_groups,
+)
 from cape.base._json_fields import strict_json
 from cape.base._limits import WIDEST
-from cape.base._validation import check_drift, check_prevalence, pickable
+from cape.base._validation import (
+    all_if_none,
+    check_drift,
+    check_number,
+    check_prevalence,
+    check_same_length,
+    pickable,
+)
+from cape.base._validation import (
+    check_labels as check_all_labels,
+)
 from cape.classifier import CapeClassifier
 from cape.drift._find import find_drift, with_usual_values
 from cape.evidence._evidence import Evidence
@@ -36,6 +55,12 @@ from cape.examination._needed import (
     plan_labels,
     plan_rows,
     rows_at,
+)
+from cape.examination._score import (
+    TOLERANCE,
+    GroupScore,
+    ScoredExamination,
+    share_at_half,
 )
 from cape.examination._shift import (
     ColumnShift,
@@ -197,6 +222,8 @@ class Examination(InNotebook):
         self.adaptation = adaptation
         self.observed: Observed | None = None
         self.provenance: Mapping[str, Any] | None = None
+        # The group of each row, where rows were examined: `score` counts labels by it.
+        self.groups_of_rows: Groups | None = None
         self._labelled = labelled
         self._simulation = {"n_draws": n_draws, "random_state": random_state}
         self._models = {group: clf.model_of(group) for group in evidence.groups}
@@ -437,6 +464,101 @@ class Examination(InNotebook):
                     f"got {list(observed)} without {group!r}."
                 )
         return self.expected.compare(observed)
+
+    def score(
+        self, y: Any, *, sensitive_features: Any = None, tolerance: float = TOLERANCE
+    ) -> ScoredExamination:
+        """Compare the examination with the truth, once all labels have come.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            The label of every row of the batch.
+        sensitive_features : array-like or table of n_samples rows, default=None
+            Groups of the rows; None if the rows were examined, and not their evidence.
+        tolerance : float in [0, 1], default=0.05
+            Distance from the truth within which "use" was right.
+
+        Returns
+        -------
+        ScoredExamination
+            For each group truth, estimate, whether the interval held, the error beside
+            those of the last share and the mean score, whether "use" was right, PD,
+            and PE of pairs, beside those of the learner cut at 1/2.
+
+        Examples
+        --------
+        >>> from cape import examine
+        >>> z = new.sensitive_features
+        >>> scored = examine(clf, new.data, sensitive_features=z).score(new.target)
+        >>> scored.totals["off"] < scored.totals["last_off"]
+        True
+        """
+        check_number("tolerance", tolerance, low=0, high=1)
+        labels, _ = check_all_labels(y)
+        unknown = np.setdiff1d(labels, self.clf.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y must hold the labels {self.clf.classes_.tolist()} of the model, "
+                f"got {unknown[0]!s:.40}."
+            )
+        groups = self.groups_of_rows
+        if sensitive_features is not None:
+            check_same_length(y=y, sensitive_features=sensitive_features)
+            groups = check_groups(sensitive_features)
+        if groups is None:
+            raise ValueError(
+                "sensitive_features must be given: evidence does not keep the groups "
+                "of its rows."
+            )
+        check_same_length(y=labels, sensitive_features=groups.codes)
+        positive = labels == self.clf.classes_[1]
+        truths = {}
+        for group, rows in groups.rows():
+            of_group = positive[all_if_none(rows)]
+            adapted = self.adaptation.groups.get(group)
+            # Rows without a group may be part of no estimate.
+            if adapted is not None and adapted.rows == len(of_group):
+                truths[group] = float(of_group.mean())
+        for group, adapted in self.adaptation.groups.items():
+            if group not in truths:
+                raise ValueError(
+                    "y must hold the label of every row of the batch: group "
+                    f"{self.names[group]!r} has {adapted.rows} rows, got other rows."
+                )
+        return self.score_shares(truths, tolerance=tolerance)
+
+    def score_shares(
+        self, truths: Mapping[Group, float], *, tolerance: float = TOLERANCE
+    ) -> ScoredExamination:
+        """Compare the examination with the true share of positives of each group.
+
+        Parameters
+        ----------
+        truths : mapping from group to float
+        tolerance : float in [0, 1], default=0.05
+            As in `score`.
+
+        Returns
+        -------
+        ScoredExamination
+        """
+        scores = {}
+        for group, adapted in self.adaptation.groups.items():
+            model = self._models[group]
+            scores[group] = GroupScore(
+                rows=adapted.rows,
+                truth=truths[group],
+                estimate=adapted.estimate,
+                # The model keeps no share of fewer than ten rows: this is borrowed.
+                last=model.prevalence,
+                mean_score=adapted.mean_score,
+                predicted=adapted.predicted_prevalence,
+                learner=share_at_half(self.adaptation, group, model),
+                action=self.action.groups[group].code,
+                tolerance=tolerance,
+            )
+        return self._named(ScoredExamination(scores, tolerance))
 
     def expected_and_observed(self) -> pd.DataFrame | None:
         """Put expected and observed rates side by side, where all labels are known.
@@ -696,7 +818,7 @@ def examine(
         adaptation = replace(adaptation, drifts=drifts)
     # Warnings come through: whoever calls this for a file turns them into notes.
     warn_if_doubtful(adaptation)
-    return Examination(
+    examination = Examination(
         clf,
         used,
         adaptation,
@@ -704,3 +826,12 @@ def examine(
         n_draws=n_draws,
         random_state=random_state,
     )
+    if X is not None:
+        _, examination.groups_of_rows = split_groups(
+            pickable(X),
+            sensitive_features,
+            clf.group_columns,
+            clf.missing_groups,
+            clf.sensitive_names_,
+        )
+    return examination

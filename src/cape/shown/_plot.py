@@ -650,3 +650,52 @@ def watched(frame: pd.DataFrame, *, width: int = 480) -> Any:
     header = alt.Header(labelAngle=0, labelAlign="left", labelLimit=60)
     rows = alt.Row("group:N", sort=None, title=None, header=header)
     return _with_title(chart.facet(row=rows), None, "", left_out)
+
+
+def backtested(
+    frame: pd.DataFrame, *, title: str | None = None, key: str = "", width: int = 200
+) -> Any:
+    """Draw truth, estimate and last share of each group over time, a panel a group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row for each period and group: period, group, rows, truth, estimate, low,
+        high and last.
+    key : str
+        What the marks mean.
+    width : int, default=200
+
+    Examples
+    --------
+    >>> from cape.shown import _plot
+    >>> frame = pd.DataFrame({
+    ...     "period": ["2023", "2024"], "group": ["a", "a"], "truth": [0.3, 0.4],
+    ...     "estimate": [0.3, 0.5], "low": [0.2, 0.4], "high": [0.4, 0.6],
+    ...     "last": [0.2, 0.3],
+    ... })
+    >>> type(_plot.backtested(frame)).__name__
+    'ConcatChart'
+    """
+    alt = import_altair()
+    periods = frame["period"].unique().tolist()
+    drawn, left_out = drawable(frame, most=_MOST_PANELS)
+    domain = share_domain(drawn[["truth", "high", "last"]])
+    axis = alt.Axis(labelOverlap=True, labelAngle=0, grid=False)
+    x = alt.X("period:O", sort=periods, title=None, axis=axis)
+    panels = []
+    for name, part in drawn.groupby("group", sort=False):
+        base = alt.Chart(part).encode(x=x)
+        settings = _scale_of_shares(alt, domain, n_ticks=3)
+        y = alt.Y("estimate:Q", title=None, **settings)
+        bars = base.mark_rule(strokeWidth=8, opacity=0.35, color=NOW)
+        last = base.mark_tick(thickness=2.5, size=16, color=THEN)
+        dots = base.mark_circle(size=60, opacity=1, color=NOW)
+        truth = base.mark_point(
+            shape="diamond", size=60, filled=True, opacity=1, color=INK, xOffset=7
+        )
+        layers = [bars.encode(y="low:Q", y2="high:Q"), last.encode(y="last:Q")]
+        layers += [dots.encode(y=y), truth.encode(y="truth:Q")]
+        panel = alt.layer(*layers).properties(width=width, height=90, title=name)
+        panels.append(panel)
+    return _with_title(alt.concat(*panels, columns=2), title, key, left_out)
