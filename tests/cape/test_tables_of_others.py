@@ -119,21 +119,37 @@ def answers(clf, X, z):
     ]
 
 
-@pytest.mark.parametrize("fitted_on", PACKAGES)
-def test_a_model_of_any_package_takes_tables_of_all(frame, mixed, fitted_on):
+def fit_tables(mixed, frame, convert):
+    """Fit a model to the tables of a package."""
     # skrub, which the default learner has in front, refuses tables of another package.
     learner = tabular_pipeline(LogisticRegression())
-    labels = pd.DataFrame({"y": np.where(frame["y"] == 1, "yes", "no")})
-    given = PACKAGES[fitted_on]
-    clf = CapeClassifier(learner, cv=2, random_state=0).fit(
-        given(mixed), given(labels)["y"], sensitive_features=given(frame[["z"]])
-    )
-    of_pandas = CapeClassifier(learner, cv=2, random_state=0).fit(
-        mixed, labels["y"], sensitive_features=frame["z"]
-    )
-    assert clf.fingerprint_ == of_pandas.fingerprint_
-    expected = answers(of_pandas, mixed, frame["z"])
-    for convert in PACKAGES.values():
+    labels = convert(pd.DataFrame({"y": np.where(frame["y"] == 1, "yes", "no")}))
+    clf = CapeClassifier(learner, cv=2, random_state=0)
+    groups = convert(frame[["z"]])
+    return clf.fit(convert(mixed), labels["y"], sensitive_features=groups)
+
+
+@pytest.fixture(scope="module")
+def of_pandas(frame, mixed):
+    """Fit a model to pandas' tables; gives its fingerprint and answers, too."""
+    clf = fit_tables(mixed, frame, PACKAGES["pandas"])
+    return clf, clf.fingerprint_, answers(clf, mixed, frame["z"])
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_model_of_pandas_takes_tables_of_all(frame, mixed, of_pandas, package):
+    clf, _, expected = of_pandas
+    convert = PACKAGES[package]
+    assert answers(clf, convert(mixed), convert(frame[["z"]])) == expected
+
+
+@pytest.mark.parametrize("package", [name for name in PACKAGES if name != "pandas"])
+def test_a_model_of_any_package_is_that_of_pandas(frame, mixed, of_pandas, package):
+    _, fingerprint, expected = of_pandas
+    clf = fit_tables(mixed, frame, PACKAGES[package])
+    assert clf.fingerprint_ == fingerprint
+    # And takes tables of its own package, and of pandas.
+    for convert in (PACKAGES[package], PACKAGES["pandas"]):
         assert answers(clf, convert(mixed), convert(frame[["z"]])) == expected
 
 

@@ -96,7 +96,7 @@ def predicted_with(clf, groups, held, call):
     cuts=st.lists(st.integers(0, len(X)), max_size=6),
     window=st.integers(1, 40),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_each_call_is_a_batch_whether_or_not_the_stream_was_stopped(
     shared_clf, cuts, window
 ):

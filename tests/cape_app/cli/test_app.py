@@ -256,7 +256,7 @@ def test_a_reader_that_leaves_is_no_error(people_folder):
     [
         pytest.param("SIGINT", 130, "stopped.", marks=pytest.mark.slow),
         ("SIGTERM", 143, ""),
-        ("SIGHUP", 129, ""),
+        pytest.param("SIGHUP", 129, "", marks=pytest.mark.slow),
     ],
 )
 def test_a_command_that_is_stopped_leaves_nothing_half_written(

@@ -156,7 +156,7 @@ def test_a_look_whose_page_cannot_be_written_can_be_repeated(cape, folder, tmp_p
 def test_two_watches_at_once_lose_no_look(folder, tmp_path):
     state = tmp_path / "w.json"
     running = []
-    for day in range(1, 4):
+    for day in (1, 2):
         file = folder / f"2026-05-0{day}.csv"
         command = [
             sys.executable,
@@ -174,7 +174,7 @@ def test_two_watches_at_once_lose_no_look(folder, tmp_path):
         )
     assert {process.wait() for process in running} <= {0, 1}
     looks = json.loads(state.read_text())["state"]["looks"]
-    assert {look["name"] for look in looks} == {f"2026-05-0{d}" for d in range(1, 4)}
+    assert {look["name"] for look in looks} == {"2026-05-01", "2026-05-02"}
     assert sorted(tmp_path.iterdir()) == [state, tmp_path / "w.prom"]
 
 
