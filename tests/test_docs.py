@@ -113,7 +113,10 @@ GENERATED = ("api/", "gallery/")
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+)[)#]", page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    # An item of a table that is called looks like a link.
+    sentences = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)#:]+)[)#]", sentences):
         if target.startswith(GENERATED):
             continue
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
