@@ -75,14 +75,27 @@ def _file(text: str) -> Path:
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "seeds": {"type": _at_least_1, "help": "repetitions of random methods"},
-    "slow_seeds": {"type": _at_least_1, "help": "of methods that fit a hundred times"},
+    "slow_seeds": {
+        "type": _at_least_1,
+        "help": "repetitions of methods that cost a hundred fits",
+    },
     "rows": {"type": _at_least_1, "help": "training rows"},
     "test_rows": {"type": _at_least_1, "help": "rows of each test batch"},
     "draws": {"type": _at_least_1, "help": "batches of each size"},
-    "methods": {"nargs": "+", "choices": METHODS, "metavar": "NAME"},
-    "cases": {"nargs": "+", "choices": CASES, "metavar": "NAME"},
-    "features": {"choices": ("narrow", "wide"), "help": "wide was chosen by print"},
-    "favourable": {"choices": ("positive", "negative"), "help": "label, for AIF360"},
+    "methods": {"nargs": "+", "choices": METHODS, "help": "default all"},
+    "cases": {
+        "nargs": "+",
+        "choices": CASES,
+        "help": "default all whose files are here or can be downloaded",
+    },
+    "features": {
+        "choices": ("narrow", "wide"),
+        "help": "wide: also days and the 40 commonest charges, chosen by print",
+    },
+    "favourable": {
+        "choices": ("positive", "negative"),
+        "help": "the label that AIF360 is told is favourable",
+    },
     "nannyml": {"type": _file, "help": "Python of an environment with NannyML"},
     "data_home": {
         "type": Path,

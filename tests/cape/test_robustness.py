@@ -264,7 +264,7 @@ def difficult_data(kind):
 
 @pytest.mark.filterwarnings("ignore:.*cannot tell the classes apart")
 @pytest.mark.filterwarnings("ignore:the scores do not tell the classes apart in")
-@pytest.mark.filterwarnings("ignore:fewer than min_class_size")
+@pytest.mark.filterwarnings("ignore:fewer than")
 @pytest.mark.filterwarnings("ignore:.*rows occur more than once")
 @pytest.mark.filterwarnings("ignore::cape.rules._adaptation.AdaptationWarning")
 @pytest.mark.parametrize("quantifier", ["spa", "histogram"])

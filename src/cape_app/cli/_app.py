@@ -233,8 +233,7 @@ def _rich_table(content: TextTable) -> Table:
         table.add_column(name, justify="right", no_wrap=True, overflow="fold")
     for row in content.rows:
         # Text instead of str: a group called [red] is no markup.
-        cells = [cell if isinstance(cell, Text) else Text(str(cell)) for cell in row]
-        table.add_row(*cells)
+        table.add_row(*(Text(str(cell)) for cell in row))
     return table
 
 
@@ -332,7 +331,7 @@ def _give_aside(text: str) -> None:
 
 @contextmanager
 def progress(
-    total: int | None = None, unit: str = "rows", *, stop_at: str | None = None
+    total: int | None = None, *, stop_at: str | None = None
 ) -> Iterator[Callable[[str, int], None]]:
     """Show a progress bar for each stage of the work, if there is a terminal.
 
@@ -342,8 +341,6 @@ def progress(
         How many units each stage has. None if it is not known, or told as a stage
         "length"; then the second stage takes the number that the first had when it was
         done.
-    unit : str, default="rows"
-        What is counted.
     stop_at : str, optional
         A stage that shows a bar of its own: ours ends when that stage begins.
 
@@ -358,15 +355,7 @@ def progress(
     from rich import progress as rich_progress
 
     # It vanishes when it is done.
-    with rich_progress.Progress(
-        rich_progress.TextColumn("{task.description:<12}"),
-        rich_progress.BarColumn(bar_width=20),
-        rich_progress.MofNCompleteColumn(),
-        rich_progress.TextColumn("{task.fields[speed]}"),
-        rich_progress.TimeRemainingColumn(),
-        console=aside,
-        transient=True,
-    ) as bar:
+    with rich_progress.Progress(console=aside, transient=True) as bar:
         tasks: dict[str, TaskID] = {}
 
         # The caller knows nothing about bars: it gets a function to call.
@@ -384,10 +373,7 @@ def progress(
                 # A CSV does not tell its length, but stages go over the same rows.
                 if total is None and tasks:
                     n_units = bar.tasks[0].completed
-                tasks[stage] = bar.add_task(stage, total=n_units, speed=unit)
+                tasks[stage] = bar.add_task(stage, total=n_units)
             bar.advance(tasks[stage], done)
-            speed = bar.tasks[-1].speed
-            if speed:
-                bar.update(tasks[stage], speed=f"{speed:,.0f} {unit}/s")
 
         yield advance

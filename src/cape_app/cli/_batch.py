@@ -215,7 +215,7 @@ def _predict_each(
     read = []
     batches = []
     errors: list[Exception] = []
-    with _app.progress(len(paths), "batches") as advance:
+    with _app.progress(len(paths)) as advance:
         for path, out in zip(paths, outs, strict=True):
             try:
                 prediction = files.predict_file(loaded, path, out, **settings)
@@ -264,17 +264,16 @@ def _findings(batches: list[dict[str, Any]]) -> list[Finding]:
         findings.append(Finding("pe", batch["title"], batch["expected_pe"]))
         for group in batch["groups"]:
             where = f"{batch['title']}, {group['group']}"
-            if group["rows"] < FEWEST_ROWS:
-                findings.append(Finding("moved", where, None, "too few rows"))
-            elif group["change"] is None:
-                findings.append(Finding("moved", where, None, "cannot be told"))
-            else:
+            is_small = group["rows"] < FEWEST_ROWS
+            distance = None
+            if group["change"] is not None and not is_small:
                 # An estimate is never that of training: a distance that noise explains,
                 # or what else moved, counts as none.
                 distance = abs(group["change"]) if group["moved"] else 0.0
-                findings.append(Finding("moved", where, distance))
-            if group["moved"] and group["rows"] >= FEWEST_ROWS:
-                findings.append(Finding("moved_clearly", where, 1.0))
+                if group["moved"]:
+                    findings.append(Finding("moved_clearly", where, 1.0))
+            why = "too few rows" if is_small else "cannot be told"
+            findings.append(Finding("moved", where, distance, why))
             findings.append(Finding("pd", where, group["pd_bound"]))
             for metric in ("fpr", "fnr", "accuracy", "unexplained"):
                 findings.append(Finding(metric, where, group[metric]))

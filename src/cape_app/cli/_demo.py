@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from cape.base._io import check_free, new_file
 from cape.shown import _plot
 from cape.shown._render import draw
 from cape_app.cli._app import app, console, give, give_notes, give_path
 from cape_app.files._notes import Note
-from cape_app.words._terminal import TextTable
+from cape_app.words._terminal import TextTable, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,7 +198,7 @@ _COLUMNS = {
 
 
 def _demo_table(table: Any) -> TextTable:
-    """Show the classifiers, the fairest value of each measure of fairness in green.
+    """Show the classifiers, with what the paper's Table 1 shows of each.
 
     Parameters
     ----------
@@ -211,14 +210,7 @@ def _demo_table(table: Any) -> TextTable:
     TextTable
     """
     title = "Trained at prevalence 0.5 and 0.5, used at 0.2 and 0.8"
-    least = table.min()
     rows = []
     for name, row in table.iterrows():
-        cells = [Text(str(name), "bold")]
-        for column in _COLUMNS:
-            # Accuracy is no measure of fairness, and no predicted prevalence is best by
-            # itself; of PD and PE the least is the fairest.
-            is_fairest = column[0] in ("pd", "pe") and row[column] == least[column]
-            cells.append(Text(f"{row[column]:.3f}", "green" if is_fairest else ""))
-        rows.append(cells)
+        rows.append([name, *(number(row[column]) for column in _COLUMNS)])
     return TextTable(title, ["classifier", *_COLUMNS.values()], rows)

@@ -84,7 +84,7 @@ _SOURCES = (
     "(data.sqlite::loans), a folder, or a pattern in quotes ('march/*.parquet')."
 )
 
-_WRITTEN = ("out", "report", "metrics", "state")
+_WRITTEN = ("out", "report", "state")
 """Options that name a file to be written; other files are read. A state is both."""
 
 

@@ -38,7 +38,6 @@ def watch(
     fail_if: list[str] | None = None,
     acknowledge: str | None = None,
     reference: float | None = None,
-    metrics: Path | None = None,
     counts: bool = False,
     batch: options.Batch,
     output: Output,
@@ -71,19 +70,15 @@ def watch(
     reference : NUMBER
         With --acknowledge: the share of positives that the question moved compares with
         from now on. Default: the current estimate.
-    metrics : FILE
-        Write the look for the textfile collector of Prometheus (.prom).
     """
     if file is None and acknowledge is None:
         raise ValueError("FILE is missing: name the new rows.")
     output.check()
     check_free(state, overwrite=True)
-    if metrics is not None:
-        check_free(metrics, overwrite=output.force or _are_metrics(metrics))
     if reference is not None and acknowledge is None:
         raise ValueError("--reference must be given together with --acknowledge.")
     from cape.watch._tracks import Question
-    from cape_app.files._watch import metrics_text, open_watch, read_look
+    from cape_app.files._watch import open_watch, read_look
     from cape_app.pages._model import file_provenance
     from cape_app.pages._over_time import watch_summary
 
@@ -124,10 +119,8 @@ def watch(
         watched = resume()
         if file is not None:
             watched.look(evidence, name or file.name.partition(".")[0])
-        _write(stack, state, watched.to_json(), overwrite=True)
-        if metrics is not None:
-            ours = output.force or _are_metrics(metrics)
-            _write(stack, metrics, metrics_text(watched), overwrite=ours)
+        temporary = stack.enter_context(new_file(state, overwrite=True))
+        temporary.write_text(watched.to_json(), encoding="utf-8")
         provenance = file_provenance(loaded)
         summary = watch_summary(watched, provenance=provenance, command=command)
         summary["notes"] = _app.give_notes(notes)
@@ -137,21 +130,6 @@ def watch(
     names = [Question.parse(alarm["question"]).name for alarm in watched.alarms]
     if any(name in fatal or not fatal for name in names):
         raise typer.Exit(1)
-
-
-def _are_metrics(path: Path) -> bool:
-    """Tell whether a file holds the metrics of an earlier look, which may go."""
-    if not path.is_file():
-        return False
-    start = b"# TYPE cape_"
-    with path.open("rb") as file:
-        return file.read(len(start)) == start
-
-
-def _write(stack: ExitStack, path: Path, text: str, *, overwrite: bool) -> None:
-    """Write a file that takes its name when the stack is unwound."""
-    temporary = stack.enter_context(new_file(path, overwrite=overwrite))
-    temporary.write_text(text, encoding="utf-8")
 
 
 def _parse_subject(text: str, names: Mapping[Any, str]) -> tuple[str, Any]:

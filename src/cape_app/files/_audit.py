@@ -249,16 +249,9 @@ def _how_to_read(cells: pd.DataFrame) -> str:
         )
     if len(labels) != 2 or not 1 <= len(predictions) <= 2:
         return ""
-    options = []
-    n_of_labels = cells.groupby("label")["n"].sum()
-    for value in predictions:
-        is_predicted = cells["prediction"] == value
-        n_with_it = cells["n"].where(is_predicted, 0).groupby(cells["label"]).sum()
-        # Which label rows with this prediction have more often than other rows.
-        lift = n_with_it / n_with_it.sum() - n_of_labels / n_of_labels.sum()
-        options.append(shlex.join(["--map", f"{value}={lift.idxmax()}"]))
+    options = [shlex.join(["--map", f"{value}=LABEL"]) for value in predictions]
     return (
-        " If the predictions mean the same by other words, say which is which, such as "
+        " If the predictions mean the same by other words, say which is which: "
         f"{' '.join(options)}."
     )
 

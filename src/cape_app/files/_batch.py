@@ -196,6 +196,7 @@ def predict_file(
             model,
             rows=rows,
             kept=kept,
+            labelled=kept is not None,
             on_part=None if sheet is None else sheet.collect,
         )
         _note_training_file(model, scan, notes)
@@ -382,9 +383,9 @@ def rows_needed_of_file(
     """
     clf = model.clf
     groups = list(clf.groups_)
-    labels: dict[Group, dict[Any, Any]] = {}
     if path is None:
         planned = rows_needed(clf, width, level=level, prevalence=prevalence)
+        for_width = pd.DataFrame(index=[])
     else:
         notes = Notes() if notes is None else notes
         with notes.listening():
@@ -394,24 +395,21 @@ def rows_needed_of_file(
         examination = _examine(model, evidence, Notes(), path, level=level)
         planned = examination.rows_needed(width, prevalence=prevalence)
         for_width = examination.labels_needed(width)
-        labels = dict(zip(groups, for_width.to_dict("records"), strict=True))
     rows = dict(zip(clf.groups_, planned.to_dict("records"), strict=True))
+    labels = for_width.to_dict("records") or [{}] * len(groups)
     names = unique_names(groups, combined_columns(clf.group_columns))
     needs = []
-    for group in groups:
+    for group, of_labels in zip(groups, labels, strict=True):
         # A group that training did not have has no line, and nothing to plan with.
         found = rows.get(group, {"rows": math.inf, "narrowest": 1.0})
-        enough = math.isfinite(found["rows"])
-        need = {
-            "group": names[group],
-            # JSON has no infinity.
-            "rows_needed": int(found["rows"]) if enough else None,
-            "narrowest": found["narrowest"],
-        }
-        if group in labels:
-            need["rows"] = labels[group]["rows"]
-            need["labels_needed"] = labels[group]["labels"]
-            need["labels_needed_drawn_plainly"] = labels[group]["plain"]
+        # JSON has no infinity.
+        enough = int(found["rows"]) if math.isfinite(found["rows"]) else None
+        need = {"group": names[group], "rows_needed": enough}
+        need["narrowest"] = found["narrowest"]
+        if of_labels:
+            need["rows"] = of_labels["rows"]
+            need["labels_needed"] = of_labels["labels"]
+            need["labels_needed_drawn_plainly"] = of_labels["plain"]
         needs.append(need)
     return needs
 

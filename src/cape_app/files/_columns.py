@@ -59,9 +59,6 @@ _FLAGS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 # nor "1,000", which is a thousand to many. "007" may be a code whose zeros matter.
 _WHOLE_NUMBER = re.compile(r"([+-]?\d+)(?:\.0+|,0)")
 
-_RARE = 50
-"""A value of a label with so many times fewer rows than others is called a mistake."""
-
 
 @dataclass(frozen=True)
 class Columns:
@@ -482,31 +479,6 @@ def note_many_groups(name: str, values: Iterable[str], notes: Notes) -> None:
     notes.say("many_groups", column=name, n=len(numbers), edges=edges)
 
 
-def note_alike(names: Sequence[str], used: Iterable[str], notes: Notes) -> None:
-    """Note that a column is used whose name another one has, or almost.
-
-    Examples
-    --------
-    >>> notes = Notes()
-    >>> note_alike(["age", "Age ", "age.1", "sex"], ["age", "sex"], notes)
-    >>> list(notes)[0].values
-    {'columns': ['age', 'Age ', 'age.1'], 'used': ['age']}
-    """
-    alike: dict[str, list[str]] = {}
-    known = set(names)
-    for name in names:
-        # The reader calls the second column "age" of a file "age.1".
-        plain, _, number = name.rpartition(".")
-        if not number.isdigit() or plain not in known:
-            plain = name
-        alike.setdefault(" ".join(plain.split()).casefold(), []).append(name)
-    needed = set(used)
-    for same in alike.values():
-        chosen = [name for name in same if name in needed]
-        if len(same) > 1 and chosen:
-            notes.say("alike_names", columns=same, used=chosen)
-
-
 def as_kind(values: pd.Series, kind: str, path: str | Path, notes: Notes) -> pd.Series:
     """Convert a column to the kind that it had in training.
 
@@ -844,22 +816,12 @@ def split_labels(
                 " Make a column of two values of it first, such as 1 above a limit."
             )
         elif len(counts) > 2:
-            # A value of hardly any rows is more likely a mistake than a class.
-            rarest = counts[by_size[1]] / _RARE
-            common = [value for value in by_size if counts[value] >= rarest]
-            # Of many values, two: the option can be repeated.
-            n_named = min(max(len(common) - 2, 1), 2)
-            two = sorted(common, key=by_value)[-n_named:]
-            options = shlex.join(
-                word for value in two for word in ("--positive", value)
-            )
+            # As a rule the greatest value is a positive one.
+            option = shlex.join(["--positive", max(counts, key=by_value)])
             advice = (
-                " Name those that count as positive, and the rest is negative, such as "
-                f"{options}."
+                " If one is a mistake, correct it; else name those that count as "
+                f"positive, and the rest is negative, such as {option}."
             )
-            if len(common) == 2:
-                rare = listed(map(repr, by_size[2:]), 4)
-                advice = f" If {rare} is a mistake, correct it.{advice}"
         raise TableError(
             f"{where} must hold two values, got {len(counts)}: "
             f"{listed(shown.values(), 4)}.{advice}"

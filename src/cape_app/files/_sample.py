@@ -169,7 +169,7 @@ def sample_file(
             )
     keeping = _scan.KeptRows(Path(out).parent, model.clf)
     with writing as writer, notes.listening(), keeping as kept:
-        evidence, _ = scan.batch(model, kept=kept)
+        evidence, _ = scan.batch(model, kept=kept, labelled=True)
         drawn, _ = _draw_rows(model.clf, evidence, kept, draw)
         sheet = _rows_of_file(scan, drawn.rows)
         scan.table.check_unchanged()

@@ -29,7 +29,6 @@ from cape_app.files._columns import (
     as_kind,
     in_bins,
     label_text,
-    note_alike,
     plain_text,
 )
 from cape_app.files._model import TableModel
@@ -137,8 +136,7 @@ class Scan:
     ) -> Iterator[pd.DataFrame]:
         """Read some columns of the file.
 
-        A total below the rows is left out, with a note; so are said names of columns
-        that are alike.
+        A total below the rows is left out, with a note.
 
         Parameters
         ----------
@@ -162,7 +160,6 @@ class Scan:
         """
         rows = rows or rows_of_a_part(len(self.table.names))
         bins = bins or {}
-        note_alike(self.table.names, types, self.notes)
         # The word "Total" mostly stands in the first column, which nobody may need.
         first = self.table.names[0]
         read = {first: "text"} if self.table.by_hand else {}
@@ -251,6 +248,7 @@ class Scan:
         *,
         rows: int | None = None,
         kept: KeptRows | None = None,
+        labelled: bool = False,
         on_part: Callable[[pd.DataFrame], None] | None = None,
     ) -> tuple[Evidence, bool]:
         """Sum the evidence over the parts of the file.
@@ -264,8 +262,9 @@ class Scan:
         rows : int, default=None
             Rows of a part. None chooses fewer rows for wider tables.
         kept : KeptRows, default=None
-            Takes what was read of each row, so that no row is scored again. Without it,
-            labels are not looked at.
+            Takes what was read of each row, so that no row is scored again.
+        labelled : bool, default=False
+            Whether the evidence tells classes apart by the labels that rows have.
         on_part : callable, default=None
             Called with features and groups of each part, in order.
 
@@ -281,7 +280,7 @@ class Scan:
         unknown: Counter[str] = Counter()
         n_read = 0
         parts = self._parts_for(model, rows)
-        read = partial(_read_part, model, kept is not None)
+        read = partial(_read_part, model, kept is not None, labelled)
         for (X, positive), found in _two_at_a_time(read, parts):
             if on_part is not None:
                 on_part(X)
@@ -566,7 +565,7 @@ def _two_at_a_time(
 
 
 def _read_part(
-    model: TableModel, keep: bool, part: Part
+    model: TableModel, keep: bool, labelled: bool, part: Part
 ) -> tuple[list[int], Counter[str], Evidence, np.ndarray | None, Sequence[Group]]:
     """Count the evidence of a part and, if asked, record what was read of each row.
 
@@ -589,16 +588,17 @@ def _read_part(
     if unknown or (without_group and model.clf.missing_groups == "error"):
         return without_group, unknown, evidence, None, ()
     with single_thread_if_small(len(X)):
-        if not keep:
-            features, groups = model.split(X)
-            evidence = model.clf.evidence(features, sensitive_features=groups)
-            return without_group, unknown, evidence, None, ()
         batch = batch_of(model.clf, *model.split(X))
         # Labels of whatever rows happen to have one are used for the verdict on the
         # estimates alone: outcomes that are known early are no random sample, and a
         # file with all its labels needs no estimate.
-        labels = None if positive is None else KnownLabels(positive, None)
-        readings, of_groups = read_batch(batch, labels=labels, probabilities=True)
+        labels = None
+        if labelled and positive is not None:
+            labels = KnownLabels(positive, None)
+        readings, of_groups = read_batch(batch, labels=labels, probabilities=keep)
+    evidence = Evidence(model.clf.fingerprint_, of_groups)
+    if not keep:
+        return without_group, unknown, evidence, None, ()
     records = np.zeros(len(X), _row_type(model.clf))
     records["group"] = batch.groups.codes
     records["positive"] = -1 if positive is None else positive
@@ -606,7 +606,6 @@ def _read_part(
         index = slice(None) if reading.index is None else reading.index
         records["unadapted"][index] = reading.unadapted()
         records["scores"][index] = reading.deciding.T
-    evidence = Evidence(model.clf.fingerprint_, of_groups)
     return without_group, unknown, evidence, records, batch.groups.keys
 
 

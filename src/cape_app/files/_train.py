@@ -532,41 +532,22 @@ def _note_look_alikes(frame: pd.DataFrame, kinds: dict[str, str], notes: Notes) 
     They are learnt from as categories: nothing fails, and the model is worse than it
     could be.
     """
-    alike: dict[str, list[str]] = {}
-    examples: dict[str, str] = {}
+    alike = {}
     for name, kind in kinds.items():
         if kind != "text":
             continue
         texts = frame[name].dropna().str.strip()
-        words = texts[~texts.str.fullmatch(_NUMBER)]
+        numbers = texts.str.fullmatch(_NUMBER)
+        words = texts[~numbers]
         if 0 < len(words) <= _FEW_WORDS * len(texts):
             word = words.mode()[0]
             notes.say("few_words", column=name, value=word, n=len(words))
-        look, example = _look_of(texts)
-        if look:
-            alike.setdefault(look, []).append(name)
-            examples.setdefault(look, example)
-    for look, names in alike.items():
-        notes.say("looks_like", look=look, example=examples[look], columns=names)
-
-
-def _look_of(texts: pd.Series) -> tuple[str, str]:
-    """Say what texts look like, with an example; empty if they are just text."""
-    if texts.empty:
-        return "", ""
-    if texts.str.fullmatch(_DATE).all():
-        return "date", texts.iloc[0]
-    if not texts.str.fullmatch(_NUMBER).all():
-        return "", ""
-    # A single sign may be either; two in a number, or a blank, leave no doubt.
-    in_doubt = texts.str.fullmatch(rf"[+-]?\d+|{_WITH_SIGN}")
-    if not in_doubt.all():
-        return "thousands", texts[~in_doubt].iloc[0]
-    for look, sign in (("comma", ","), ("point", ".")):
-        with_sign = texts[texts.str.contains(sign, regex=False)]
-        if len(with_sign):
-            return look, with_sign.iloc[0]
-    return "", ""
+        # 007 is a code, which looks like nothing else.
+        marked = texts[~texts.str.fullmatch(r"[+-]?\d+")]
+        if len(marked) and (numbers.all() or texts.str.fullmatch(_DATE).all()):
+            alike[name] = marked.iloc[0]
+    if alike:
+        notes.say("looks_like", columns=list(alike), example=next(iter(alike.values())))
 
 
 class Reservoir:

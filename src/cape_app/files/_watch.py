@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,6 @@ from cape_app.files import _scan
 from cape_app.files._model import TableModel
 from cape_app.files._notes import Notes
 from cape_app.tables import Dialect, Source
-
-_METRICS = (
-    ("cape_share", "Share of positives since the last change."),
-    ("cape_share_low", "Low end of its interval at all looks."),
-    ("cape_share_high", "High end of its interval at all looks."),
-    ("cape_decided", "Share of rows that the last look decided as positive."),
-)
 
 
 def open_watch(
@@ -96,47 +88,7 @@ def read_look(
             return _scan.read_counts(model, path, dialect, notes)[0]
     scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
     asks_labels = any(question.name in OF_LABELS for question in watch.questions)
-    keeping: Any = nullcontext()
-    if asks_labels and model.columns.label in scan.table.names:
-        keeping = _scan.KeptRows(None, model.clf)
-    with notes.listening(), keeping as kept:
-        evidence, _ = scan.batch(model, kept=kept)
+    with notes.listening():
+        evidence, _ = scan.batch(model, labelled=asks_labels)
     scan.table.check_unchanged()
     return evidence
-
-
-def metrics_text(watch: Watch) -> str:
-    r"""Write the last look for Prometheus, in the OpenMetrics text format.
-
-    Parameters
-    ----------
-    watch : Watch
-
-    Returns
-    -------
-    str
-    """
-    summary = watch.to_dict()
-    samples: dict[str, list[str]] = {name: [] for name, _ in _METRICS}
-    alarms = []
-    for group in summary["groups"]:
-        label = f'group="{_escaped(group["group"])}"'
-        share = group["share"]
-        values = [share["value"], share["low"], share["high"], group["decided"]]
-        for (name, _), value in zip(_METRICS, values, strict=True):
-            if value is not None:
-                samples[name].append(f"{name}{{{label}}} {value}")
-        for question, answer in group["answers"].items():
-            labels = f'question="{question}",{label}'
-            alarms.append(f"cape_alarm{{{labels}}} {int(bool(answer))}")
-    lines = []
-    for name, text in _METRICS:
-        lines += [f"# TYPE {name} gauge", f"# HELP {name} {text}", *samples[name]]
-    lines += ["# TYPE cape_alarm gauge", "# HELP cape_alarm 1 during an alarm."]
-    lines += [*alarms, "# TYPE cape_looks gauge", "# HELP cape_looks Looks so far."]
-    return "\n".join([*lines, f"cape_looks {summary['number']}", "# EOF", ""])
-
-
-def _escaped(text: str) -> str:
-    """Write a text as the value of a label."""
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -20,7 +20,6 @@ from cape.base._json_fields import strict_json
 from cape.examination import Examination, LabelChecks
 from cape.examination._examination import OF_A_COLUMN
 from cape.metrics._audit import audit_counts
-from cape.rules._adaptation import GroupAdaptation
 from cape.rules._rules import bounds_of
 from cape.shown import _plot
 from cape.shown._plot import ALARM, INK, LINE, NOW, SOFT, THEN, svg_or_reason
@@ -29,9 +28,6 @@ from cape_app.pages._audit import audit_content
 from cape_app.pages._model import facts_of_classifier, stamped
 from cape_app.words import _page as words
 from cape_app.words._page import Summary
-
-WIDTHS = (0.2, 0.1, 0.05)
-"""Widths of intervals for which the page says how many labels they need."""
 
 _TOLERATED = 0.1
 """Distance of labels and estimate that a refuted estimate may have without an alarm.
@@ -260,8 +256,7 @@ def _moved_columns(columns: Summary) -> list[Summary]:
 def _labels(examination: Examination) -> Summary | None:
     """Return what labels say of the estimates; None if no row has a label.
 
-    ``used`` tells whether labels corrected any estimate, and ``needed`` how many labels
-    a group needs for intervals of some widths, if labels decide.
+    ``used`` tells whether labels corrected any estimate.
     """
     labels = examination.labels
     if labels is None:
@@ -274,7 +269,6 @@ def _labels(examination: Examination) -> Summary | None:
             "mark": _mark_of_labels(labels),
             "head": words.labels_head(labels),
         },
-        "needed": _labels_needed(labels),
     }
 
 
@@ -294,45 +288,6 @@ def _mark_of_labels(labels: LabelChecks) -> str:
     return "warn"
 
 
-def _labels_needed(labels: LabelChecks) -> list[Summary]:
-    """Say how many labels would narrow the intervals of groups to some widths."""
-    if not labels.decide:
-        return []
-    entries = []
-    for group, check in labels.groups.items():
-        if check.labels.verdict is None or check.fully_labelled:
-            continue
-        entries.append(
-            {
-                "group": labels.names[group],
-                "labelled": check.labels.rows,
-                "width": check.estimate.width,
-                "needed": [labels_for_width(check, width) for width in WIDTHS],
-            }
-        )
-    return entries
-
-
-def labels_for_width(check: GroupAdaptation, width: float) -> int:
-    """Compute how many labels an interval of some width needs.
-
-    Parameters
-    ----------
-    check : GroupAdaptation
-        Of labels that were used, of some of the rows.
-    width : float
-
-    Returns
-    -------
-    int
-        All labels, those that are there included.
-    """
-    # The variance of m of N rows is proportional to 1/m - 1/N.
-    now = 1 / check.labels.rows - 1 / check.rows
-    wanted = now * (width / check.estimate.width) ** 2
-    return round(1 / (wanted + 1 / check.rows))
-
-
 def _compared(examination: Examination) -> Summary | None:
     """Compare observed rates with those expected, in groups with labels of all rows."""
     both = examination.expected_and_observed()
@@ -342,8 +297,7 @@ def _compared(examination: Examination) -> Summary | None:
     for group, label in group_labels(examination.adaptation.groups).items():
         names[label] = examination.names[group]
     rows = both.rename(index=names, level="group").reset_index()
-    rates = strict_json(rows.to_dict("records"))
-    return {"rates": rates, "text": words.compared_text(rates)}
+    return {"rates": strict_json(rows.to_dict("records"))}
 
 
 def _histograms(examination: Examination) -> list[Summary]:

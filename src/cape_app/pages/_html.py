@@ -27,7 +27,7 @@ from cape.examination._action import CODES
 from cape.rules._rules import bounds_of
 from cape.shown import _action, _results
 from cape.shown._plot import share_domain
-from cape_app.pages._batch import WIDTHS, batch_pictures, batch_summary
+from cape_app.pages._batch import batch_pictures, batch_summary
 from cape_app.pages._over_time import batches_pictures, watch_context
 from cape_app.words import _audit, _page
 from cape_app.words._page import Summary
@@ -300,8 +300,6 @@ def _templates() -> Any:
         "results": _results,
         "asset": _asset,
         "hash_of": _hash_of,
-        "widths": WIDTHS,
-        "width_heads": [f"width {width:g}" for width in WIDTHS],
     }
     return environment
 

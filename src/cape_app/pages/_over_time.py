@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -22,14 +20,6 @@ if TYPE_CHECKING:
 
 _DRIFTED = ["fault", "drifted", "ignored"]
 _MOST_TICKS = 6
-
-# 2024-03, 2024_03_15 or 20240315, not in the middle of a longer number.
-_DATE = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01]))?(?!\d)"
-)
-_MOST_LABELS = 400
-"""Labels of an axis; a file of 1990 among those of 2024 is no axis of months."""
-
 
 _MOST_DRAWN = 2
 """Groups in the picture: as many as fit beside the table."""
@@ -119,7 +109,6 @@ def batches_pictures(summary: Summary) -> dict[str, list[Summary]]:
         Lists of pictures under the names by which the page asks for them.
     """
     names = [batch["batch"] for batch in summary["batches"]]
-    labels = batch_labels(names)
     frames = {}
 
     # Groups to act on come first.
@@ -127,7 +116,7 @@ def batches_pictures(summary: Summary) -> dict[str, list[Summary]]:
         return min(CODES.index(batch["action"]["code"]) for batch in group["batches"])
 
     for group in sorted(summary["groups"], key=gravity):
-        frames[group["group"]] = frame_over_time(group, labels)
+        frames[group["group"]] = frame_over_time(group, names)
     # One scale for all: groups are compared with each other, too.
     domain = share_domain(pd.concat(frames.values())[["high", "estimate", "training"]])
     pictures = []
@@ -137,27 +126,26 @@ def batches_pictures(summary: Summary) -> dict[str, list[Summary]]:
     return {"over_time": pictures}
 
 
-def frame_over_time(group: Summary, labels: list[str]) -> pd.DataFrame:
+def frame_over_time(group: Summary, names: list[str]) -> pd.DataFrame:
     """Return the prevalence of one group in each batch, in order of time.
 
     Parameters
     ----------
     group : dict
         One entry of ``groups`` of the summary.
-    labels : list of str
-        What the axis calls all batches, in order of time.
+    names : list of str
+        Those of all batches, in order of time.
 
     Returns
     -------
     DataFrame
         One row for each batch: batch, estimate, low, high, verdict and training.
-        Numbers are missing where the group is not in the batch, and where there is no
-        batch of a month or day.
+        Numbers are missing where the group is not in the batch.
     """
     frame = pd.DataFrame(group["batches"])
-    frame.index = [labels[place - 1] for place in frame["place"]]
-    frame = frame[["estimate", "low", "high", "verdict"]].reindex(with_gaps(labels))
-    frame = frame.rename_axis("batch").reset_index()
+    frame = frame.set_index("place").reindex(range(1, len(names) + 1))
+    frame = frame[["estimate", "low", "high", "verdict"]]
+    frame.insert(0, "batch", names)
     return frame.assign(training=group["training_prevalence"])
 
 
@@ -208,90 +196,6 @@ def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
     crosses = crosses.encode(x=x, y=y)
     layers = alt.layer(bars, training, line, dots, crosses)
     return layers.properties(width=330, height=110)
-
-
-def batch_labels(names: Sequence[str]) -> list[str]:
-    """Return what the axis calls the batches.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of batches, in order of time.
-
-    Returns
-    -------
-    list of str
-        Dates, if every name has one date and they ascend. Else the names without their
-        ending, or the names themselves if that would make two of them equal.
-
-    Examples
-    --------
-    >>> batch_labels(["sales_202401.csv", "sales_202403.csv"])
-    ['2024-01', '2024-03']
-    >>> batch_labels(["north.csv", "south.csv"])
-    ['north', 'south']
-    """
-    dates = [_date_in(name) for name in names]
-    ascend = dates == sorted(set(dates))
-    if all(dates) and ascend and len({len(date) for date in dates}) == 1:
-        return dates
-    stems = [PurePath(name).stem for name in names]
-    if len(set(stems)) == len(stems):
-        return stems
-    return list(names)
-
-
-def _date_in(name: str) -> str:
-    """Return the only date in a name; empty if there is none, or more than one."""
-    found = _DATE.findall(name)
-    if len(found) != 1:
-        return ""
-    return "-".join(part for part in found[0] if part)
-
-
-def with_gaps(labels: Sequence[str]) -> list[str]:
-    """Add the months or days that are missing between dates.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        From `batch_labels`.
-
-    Returns
-    -------
-    list of str
-        All months between the first and the last; all days in steps of the smallest
-        distance of two days, if all distances are multiples of it; else the labels.
-
-    Examples
-    --------
-    >>> with_gaps(["2024-01", "2024-02", "2024-04"])
-    ['2024-01', '2024-02', '2024-03', '2024-04']
-    >>> with_gaps(["2024-01-01", "2024-01-08", "2024-01-22"])[2]
-    '2024-01-15'
-    >>> with_gaps(["a", "b"])
-    ['a', 'b']
-    """
-    labels = list(labels)
-    if len(labels) < 2 or not all(_date_in(label) == label for label in labels):
-        return labels
-    try:
-        steps = _steps(labels)
-    except ValueError:
-        # The 31st of February is a name and no date.
-        return labels
-    if len(steps) > _MOST_LABELS or not set(labels) <= set(steps):
-        return labels
-    return steps
-
-
-def _steps(labels: list[str]) -> list[str]:
-    """Return all months, or days in steps, between the first label and the last."""
-    if len(labels[0]) == len("2024-01"):
-        return list(pd.period_range(labels[0], labels[-1], freq="M").astype(str))
-    days = pd.to_datetime(labels, format="%Y-%m-%d")
-    step = days.diff().min()
-    return list(pd.date_range(days[0], days[-1], freq=step).strftime("%Y-%m-%d"))
 
 
 def watch_summary(

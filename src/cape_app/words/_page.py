@@ -187,18 +187,6 @@ def _gaps(labels: LabelChecks) -> dict[Any, float]:
     return gaps
 
 
-def compared_text(rates: Sequence[Summary]) -> str:
-    """Count the rates that are inside their intervals, and name the others."""
-    known = [rate for rate in rates if rate["observed"] is not None]
-    outside = []
-    for rate in known:
-        if not rate["inside"]:
-            outside.append(f"{RATE_NAMES[rate['metric']]} of {rate['group']}")
-    inside = f"{len(known) - len(outside)} of {len(known)}"
-    text = f"Observed rates inside the intervals expected without labels: {inside}."
-    return f"{text} Outside: {joined(outside, 'rates')}." if outside else text
-
-
 COLUMNS_NOT_CHECKED = (
     "Columns were not checked: the model was trained on a sparse matrix or with "
     "drift='ignore'."

@@ -365,10 +365,6 @@ def predicted(
         yield from _verdicts(summary)
         if labels is not None:
             yield from (f"{one['group']}: {one['text']}." for one in labels["groups"])
-        if summary["observed"]:
-            yield from _observed_rates(summary["observed"])
-        if summary["compared"]:
-            yield summary["compared"]["text"]
 
 
 def _entries(summary: Mapping[str, Any], verbose: bool) -> list[dict[str, Any]]:
@@ -445,19 +441,6 @@ def _observed(observed: Mapping[str, Any]) -> str:
     if no_pe:
         return f"{text}. {no_pe}"
     return f"{text}, PE {worst[0]} ({worst[1]})."
-
-
-def _observed_rates(observed: Mapping[str, Any]) -> Blocks:
-    """Show the rates of CAPE and of the model as trained."""
-    rows = []
-    for who, name in COMPARED.items():
-        for group, found in _by_group(observed[who]["groups"]).items():
-            cells = [value_or_few(found[metric]) for metric in ON_TERMINAL]
-            rows.append([group, name, *cells])
-    columns = ["group", "classifier", *ON_TERMINAL.values()]
-    yield TextTable("What the labels say", columns, rows)
-    if observed["cape"]["left_out"]:
-        yield observed["cape"]["left_out"]
 
 
 # ---------------------------------------------------------- rows-needed and sample
@@ -547,7 +530,7 @@ def predicted_all(summary: Mapping[str, Any], *, sample: str, verbose: bool) -> 
     sample : str
         The command that draws rows of the last batch to label.
     verbose : bool
-        Whether to show all batches, too.
+        Whether to show all groups.
     """
     last = summary["batches"][-1]["batch"]
     n_batches = len(summary["batches"])
@@ -743,7 +726,7 @@ def left_out_texts(left_out: Iterable[Mapping[str, Any]]) -> list[str]:
 _SAME_NAMES = """
 acknowledge ask author bins blank_means checked cost_fn cost_fp counts cv debug decimal
 decision dialect drift drop drop_suspicious encoding fail_if force group jobs label
-learner level metrics min_group_size missing_groups missing_labels most name note out
+learner level min_group_size missing_groups missing_labels most name note out
 paper pool positive positive_decision prediction prevalence quantifier reference report
 rows rule score scores seed separator small_groups spread sql state table threshold
 title tolerance unknown_groups verbose version width

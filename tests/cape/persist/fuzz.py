@@ -2,8 +2,8 @@
 
 ``python tests/cape/persist/fuzz.py --number 5000 --seed 1`` (``make fuzz``) damages
 files of small models of many learners. Half of the files have altered bytes, and their
-hash no longer fits. The others have another model inside and a hash that fits, but not the
-signature of the key with which they are loaded. A file that is loaded, and an error
+hash no longer fits. The others have another model inside and a hash that fits, but not
+the signature of the key with which they are loaded. A file that is loaded, and an error
 other than a `ValueError` that names the file, count as failures.
 """
 

@@ -138,7 +138,7 @@ def test_transformers_may_give_sparse_tables(kind):
     assert set(clf.predict(X[["town"]], sensitive_features=z)) <= {0, 1}
 
 
-@pytest.mark.filterwarnings("ignore:fewer than min_class_size")
+@pytest.mark.filterwarnings("ignore:fewer than")
 def test_weights_and_small_groups_and_workers():
     X, y, z = table(600, 0)
     z = np.where(np.arange(600) < 10, 2, z)

@@ -10,7 +10,7 @@ from cape.examination import rows_to_label
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::cape.AdaptationWarning",
-    "ignore:fewer than min_class_size",
+    "ignore:fewer than",
     "ignore:the scores (do not|cannot) tell",
 )
 

@@ -315,7 +315,7 @@ def test_predictions_in_other_words_are_mapped(cape, base, tmp_path, scored):
     in_words = ("audit", tmp_path / "words.csv", *base[2:], "--group", "race")
     code, _, err = cape(*in_words)
     assert code == 2
-    assert "--map high=1 --map low=0" in err
+    assert "--map high=LABEL --map low=LABEL" in err
     _, plain, _ = cape(*base, "--group", "race", "--json")
     code, out, _ = cape(*in_words, "--map", "high=1", "--map", "low=0", "--json")
     assert code == 0

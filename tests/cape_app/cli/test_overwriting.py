@@ -16,10 +16,10 @@ WRITES = {
     "train": ["out"],
     "predict": ["out", "report"],
     "sample": ["out"],
-    "watch": ["state", "report", "metrics"],
+    "watch": ["state", "report"],
     "audit": ["report"],
 }
-NAMES = {"out": "o.csv", "report": "r.html", "state": "s.json", "metrics": "m.prom"}
+NAMES = {"out": "o.csv", "report": "r.html", "state": "s.json"}
 CASES = []
 for command, words in READS.items():
     read = [word for word in words.split() if "." in word or word == "key"]

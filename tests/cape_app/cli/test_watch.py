@@ -44,13 +44,10 @@ def folder(tmp_path_factory):
 
 def test_days_are_looked_at_until_an_alarm_is_acknowledged(cape, folder, tmp_path):
     state = ("--state", tmp_path / "watch.json")
-    metrics = ("--metrics", tmp_path / "cape.prom")
     codes = []
     for day in range(1, 7):
         file = folder / f"2026-05-0{day}.csv"
-        code, out, _ = cape(
-            "watch", folder / "model.cape", file, *state, *metrics, "--json"
-        )
+        code, out, _ = cape("watch", folder / "model.cape", file, *state, "--json")
         codes.append(code)
     assert codes[:2] == [0, 0] and codes[-1] == 1
     content = json.loads(out)
@@ -58,9 +55,6 @@ def test_days_are_looked_at_until_an_alarm_is_acknowledged(cape, folder, tmp_pat
     (alarm,) = content["alarms"]
     assert (alarm["question"], alarm["groups"]) == ("moved>0.05", ["a"])
     assert alarm["since"] in ("2026-05-02", "2026-05-03", "2026-05-04")
-    prom = (tmp_path / "cape.prom").read_text()
-    assert 'cape_alarm{question="moved>0.05",group="a"} 1' in prom
-    assert 'cape_share{group="b \\"2\\""} 0.' in prom and prom.endswith("# EOF\n")
 
     shown = ("watch", folder / "model.cape", *state, "--acknowledge", "moved:a")
     code, out, _ = cape(*shown, "--reference", 0.65)
@@ -168,26 +162,11 @@ def test_two_watches_at_once_lose_no_look(folder, tmp_path):
         ]
         running.append(
             subprocess.Popen(
-                [*command, "--state", state, "--metrics", tmp_path / "w.prom"],
+                [*command, "--state", state],
                 stdout=subprocess.DEVNULL,
             )
         )
     assert {process.wait() for process in running} <= {0, 1}
     looks = json.loads(state.read_text())["state"]["looks"]
     assert {look["name"] for look in looks} == {"2026-05-01", "2026-05-02"}
-    assert sorted(tmp_path.iterdir()) == [state, tmp_path / "w.prom"]
-
-
-def test_metrics_replace_those_of_an_earlier_look_and_nothing_else(
-    cape, folder, tmp_path
-):
-    look = ("watch", folder / "model.cape", folder / "2026-05-01.csv")
-    metrics = tmp_path / "notes.prom"
-    metrics.write_text("my notes")
-    look += ("--metrics", metrics, "--state", tmp_path / "w.json")
-    code, _, err = cape(*look)
-    assert code == 2 and "already exists" in err
-    assert metrics.read_text() == "my notes"
-    assert cape(*look, "--force")[0] == 0
-    (tmp_path / "w.json").unlink()
-    assert cape(*look)[0] == 0
+    assert sorted(tmp_path.iterdir()) == [state]

@@ -188,10 +188,10 @@ def test_predictions_can_be_translated(in_words):
 
 
 def test_the_error_says_how_to_translate(in_words):
-    with pytest.raises(ValueError, match="--map high=yes --map low=no") as caught:
+    with pytest.raises(ValueError, match="--map high=LABEL --map low=LABEL") as caught:
         count_file(in_words, label="y", prediction="p")
     assert "got 4: 'high', 'low', 'no', 'yes'" in str(caught.value)
-    with pytest.raises(ValueError, match="--map low=no") as caught:
+    with pytest.raises(ValueError, match="--map low=LABEL") as caught:
         count_file(in_words, label="y", prediction="p", mapping={"high": "yes"})
     assert "high" not in str(caught.value)
 

@@ -101,7 +101,7 @@ def test_a_model_trained_on_a_file_is_the_one_trained_in_memory(
         preprocessing="once",
         **chosen,
     )
-    with pytest.warns(UserWarning, match="min_class_size"):
+    with pytest.warns(UserWarning, match="fewer than 25 rows in a class"):
         plain.fit(frame[["x", "z", "s"]], frame["y"])
     assert model.clf.fingerprint_ == plain.fingerprint_
     assert model.clf.groups_ == [("a", "f"), ("a", "m"), ("b", "f"), ("b", "m")]
@@ -175,11 +175,11 @@ def test_which_label_is_positive_and_of_which_kind(
         ),
         ({"y": None}, {}, r"no row has a label in 'y'"),
         ({"z": None}, {"settings": {"missing_groups": "drop"}}, r"and a group\.$"),
-        ({"y": list("abcd") * 50}, {}, r"such as --positive c --positive d\.$"),
+        ({"y": list("abcd") * 50}, {}, r"such as --positive d\.$"),
         (
             {"y": [*"ab"] * 98 + [*"acd?"]},
             {},
-            r"If 'c', 'd', '\?' is a mistake, .* such as --positive b\.$",
+            r"If one is a mistake, .* such as --positive d\.$",
         ),
         (
             {"y": list("abcd") * 50},
@@ -262,17 +262,6 @@ def test_a_column_with_many_numbers_is_better_cut(light, train, frame, notes):
     train(many, notes=notes, settings={**FAST, "small_groups": "pooled"})
     (note,) = [note for note in notes if note.code == "many_groups"]
     assert note.values == {"column": "z", "n": 25, "edges": "6,12,18"}
-
-
-def test_names_that_are_alike_are_noted(light, train, frame, tmp_path, notes):
-    path = tmp_path / "alike.csv"
-    frame.assign(**{"X ": frame["u"], "k": 1.0, "w": frame["u"]}).to_csv(
-        path, index=False
-    )
-    path.write_text(path.read_text().replace(",w\n", ",u\n", 1))
-    train_file(path, None, label="y", group=["z"], learner="logistic", notes=notes)
-    alike = [note.values["columns"] for note in notes if note.code == "alike_names"]
-    assert alike == [["x", "X"], ["u", "u.1"]]
 
 
 def test_names_in_two_forms_of_unicode_are_one_group(light, train, frame, notes):
@@ -452,6 +441,7 @@ LOOKS = {
         ["12/31/2024", "soon"],
         ["1.2.3", "1.12.4"],
         ["10.0.0.1", "10.0.0.2"],
+        ["007", "012"],
         ["030-123", "030-456"],
     ],
 }
@@ -476,19 +466,16 @@ def test_a_word_that_makes_numbers_text_is_named(train, frame, notes):
 
 
 def test_text_that_looks_like_numbers_or_dates_is_noted(train, frame, notes):
-    named = {}
+    named = []
     for look, columns in LOOKS.items():
         for place, texts in enumerate(columns):
             name = f"{look}{place}"
             frame[name] = [texts[row % len(texts)] for row in range(len(frame))]
-            named.setdefault(look, []).append(name)
+            if look != "none":
+                named.append(name)
     train(frame, notes=notes, group=[], drop=["z"])
-    found = {}
-    for note in notes:
-        if note.code == "looks_like":
-            found[note.values["look"]] = note.values["columns"]
-    del named["none"]
-    assert found == named
+    found = [note.values["columns"] for note in notes if note.code == "looks_like"]
+    assert found == [named]
 
 
 TABLE = pd.DataFrame(

@@ -301,7 +301,7 @@ def test_a_disk_that_fails_leaves_the_old_report_and_nothing_else(
 def test_overwriting_replaces_and_must_be_asked_for(tmp_path, summaries):
     path = write_report(summaries["audit"], tmp_path / "r.json")
     changed = {**summaries["audit"], "title": "another"}
-    with pytest.raises(FileExistsError, match="--force"):
+    with pytest.raises(FileExistsError, match="overwrite=True"):
         write_report(changed, path)
     assert json.loads(path.read_text())["title"] == "a.csv"
     write_report(changed, path, overwrite=True)

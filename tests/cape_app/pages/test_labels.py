@@ -4,14 +4,11 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
-from cape import Estimate
 from cape.examination import LabelChecks, examine
 from cape.metrics import confusion_by_group
 from cape_app.pages import to_html
-from cape_app.pages._batch import WIDTHS, _mark_of_labels, labels_for_width
+from cape_app.pages._batch import _mark_of_labels
 
 pytestmark = pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 
@@ -113,36 +110,6 @@ def test_early_outcomes_conclude_nothing(examined, batch, summarise, decide):
     if decide:
         # Labels that cannot be used are in no picture.
         assert 'class="diamond"' not in to_html(summary)
-
-
-@given(m=st.integers(10, 400), more=st.integers(20, 5000), width=st.floats(0.01, 0.9))
-def test_labels_for_a_width_follow_the_variance_of_a_finite_batch(
-    adapted, m, more, width
-):
-    rows = m + more
-    check = adapted(rows=rows, estimate=Estimate(0.25, 0.15, 0.35), labels={"rows": m})
-    needed = labels_for_width(check, width)
-    assert 0 < needed <= rows
-    assert labels_for_width(check, check.estimate.width) == m
-    assume(1 < needed < rows - 1)
-    # With that many labels the width is the one asked for, up to rounding.
-    widths = []
-    for labels in (needed - 0.5, needed + 0.5):
-        variance = (1 / labels - 1 / rows) / (1 / m - 1 / rows)
-        widths.append(check.estimate.width * np.sqrt(variance))
-    assert widths[1] - 1e-9 <= width <= widths[0] + 1e-9
-
-
-def test_more_labels_are_promised_only_where_they_narrow(
-    examined, batch, sampled, summarise, refuted
-):
-    needed = summarise(examined(np.where(sampled, batch.y, None)))["labels"]["needed"]
-    assert len(needed) == 2
-    for entry in needed:
-        assert len(entry["needed"]) == len(WIDTHS)
-        assert entry["needed"] == sorted(entry["needed"])
-    assert summarise(examined(batch.y))["labels"]["needed"] == []
-    assert refuted["labels"]["needed"] == []
 
 
 def test_rates_of_some_rows_are_not_compared(

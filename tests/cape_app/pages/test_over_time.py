@@ -6,65 +6,13 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cape_app.pages import to_html
 from cape_app.pages._over_time import (
-    batch_labels,
     batches_summary,
     draw_over_time,
     frame_over_time,
-    with_gaps,
 )
-
-
-@pytest.mark.parametrize(
-    ("names", "labels"),
-    [
-        (["2024-01.csv", "2024-02.csv"], ["2024-01", "2024-02"]),
-        (["a_20240131.csv", "a_20240229.csv"], ["2024-01-31", "2024-02-29"]),
-        # Out of order, mixed, twice, or in a longer number: no dates.
-        (["2024-02.csv", "2024-01.csv"], ["2024-02", "2024-01"]),
-        (["x2024-01.csv", "x2024-02-01.csv"], ["x2024-01", "x2024-02-01"]),
-        (["v1_2024-01.csv", "v2_2024-01.csv"], ["v1_2024-01", "v2_2024-01"]),
-        (["120240101.csv", "120240102.csv"], ["120240101", "120240102"]),
-        (["2024-13.csv", "2024-14.csv"], ["2024-13", "2024-14"]),
-        # Without their endings two names would be one.
-        (["a.csv", "a.parquet"], ["a.csv", "a.parquet"]),
-        (["north.csv", "south.csv"], ["north", "south"]),
-    ],
-)
-def test_labels(names, labels):
-    assert batch_labels(names) == labels
-
-
-@pytest.mark.parametrize(
-    ("labels", "steps"),
-    [
-        (["2023-11", "2024-02"], ["2023-11", "2023-12", "2024-01", "2024-02"]),
-        (["2024-02-28", "2024-02-29", "2024-03-02"], 4),
-        # No regular steps, no such day, one label, a span of many years: as they are.
-        (["2024-01-01", "2024-01-03", "2024-01-08"], 3),
-        (["2024-02-30", "2024-02-31"], 2),
-        (["2024-01"], 1),
-        (["1970-01", "2024-01"], 2),
-    ],
-)
-def test_gaps(labels, steps):
-    found = with_gaps(labels)
-    assert set(labels) <= set(found)
-    assert found == steps if isinstance(steps, list) else len(found) == steps
-
-
-@given(st.sets(st.integers(0, 60), min_size=2))
-def test_no_month_is_lost_and_months_have_no_gap(months):
-    first = pd.Period("2019-07", freq="M")
-    labels = [str(first + month) for month in sorted(months)]
-    found = with_gaps(batch_labels([f"sales {label}.csv" for label in labels]))
-    assert len(found) == max(months) - min(months) + 1
-    assert [label for label in found if label in labels] == labels
-
 
 # Verdicts
 
@@ -205,13 +153,13 @@ def test_crosses_stand_where_more_moved_than_the_prevalence_and_nowhere_else():
     assert (bars[0]["y"]["field"], bars[0]["y2"]["field"]) == ("low", "high")
 
 
-def test_a_line_is_broken_where_a_group_or_a_month_is_missing():
+def test_a_line_is_broken_where_a_group_is_missing():
     labels = ["2024-01", "2024-02", "2024-04"]
     frame = over_time("consistent", None, "consistent", labels=labels)
-    assert frame["batch"].tolist() == ["2024-01", "2024-02", "2024-03", "2024-04"]
-    assert frame["estimate"].isna().tolist() == [False, True, True, False]
+    assert frame["batch"].tolist() == labels
+    assert frame["estimate"].isna().tolist() == [False, True, False]
     bars, _, line, dots, _ = layers(draw_over_time(frame, [0, 1]))
-    assert len(line[1]) == 4 and len(dots[1]) == len(bars[1]) == 2
+    assert len(line[1]) == 3 and len(dots[1]) == len(bars[1]) == 2
 
 
 @pytest.mark.parametrize("n", [1, 3, 11, 12, 13, 365])

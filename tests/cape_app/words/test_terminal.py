@@ -59,13 +59,6 @@ from cape_app.words._terminal import (
         ("rule", {"text": "missed.", "file": "jan.csv"}, "jan.csv: missed."),
         ("rule", {"text": "missed.", "file": ""}, "missed."),
         (
-            "looks_like",
-            {"look": "comma", "example": "1,5", "columns": list("abcdefg")},
-            "read 'a', 'b', 'c', 'd', 'e' and 2 more as text, but the values look "
-            "like numbers with ',', such as '1,5'. If the comma marks decimals, pass "
-            "--decimal ','.",
-        ),
-        (
             "suspicious",
             {"kind": "row number", "columns": [("row", "goes up by one in each row")]},
             "row numbers, which mean nothing in another file: 'row' (goes up by one in "
