@@ -113,6 +113,7 @@ COLUMNS = [
         "X must have columns of different names, got 'U' twice",
     ),
     (lambda d: {"X": table(d, [1, 2])}, "got [1, 2] in column 'extra'. Make columns"),
+    (lambda d: {"X": table(d, (1, 2))}, "got (1, 2) in column 'extra'. Make columns"),
     (lambda d: {"X": table(d, {"a": 1})}, "got {'a': 1} in column 'extra'"),
     (lambda d: {"X": table(d, 1j)}, "got 1j in column 'extra'"),
     (lambda d: {"X": table(d, [1, 2]).to_numpy()}, "got [1, 2] in column 2"),

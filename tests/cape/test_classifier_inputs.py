@@ -297,6 +297,21 @@ def test_the_default_learner_reads_columns_without_values(train, batch, filled, 
         np.testing.assert_array_equal(*y_pred)
 
 
+@pytest.mark.parametrize("nothing", [None, np.nan])
+def test_histogram_boosting_reads_a_column_of_nothing(train, batch, nothing):
+    """Of objects, it still failed: "window shape cannot be larger"."""
+    clf = CapeClassifier(HistGradientBoostingClassifier(), random_state=0, cv=2)
+    table = pd.DataFrame(train.X).assign(e=pd.Series(nothing, dtype=object))
+    table.columns = table.columns.astype(str)
+    new = pd.DataFrame(batch.X).assign(e=pd.Series(nothing, dtype=object))
+    new.columns = new.columns.astype(str)
+    with pytest.warns(UserWarning, match="X has no value in 'e'"):
+        clf.fit(table, train.y, sensitive_features=train.z)
+    with warnings.catch_warnings(action="ignore"):
+        y_pred = clf.predict(new, sensitive_features=batch.z)
+    assert (y_pred == batch.y).mean() > 0.8
+
+
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 def test_encoders_work_whatever_scikit_learn_is_set_to_make(train, output):
     """Text ended in "This _MinMaxScaler instance is not fitted yet"."""

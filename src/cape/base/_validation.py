@@ -230,7 +230,7 @@ def refuse_odd_cells(X: Any) -> None:
         if column.dtype != object or pd.api.types.infer_dtype(column) == "string":
             continue
         for value in column:
-            if isinstance(value, (list, dict, set, np.ndarray, complex)):
+            if isinstance(value, (list, tuple, dict, set, np.ndarray, complex)):
                 label = X.columns[place] if is_frame else place
                 # The words in brackets are those that scikit-learn's checks look for.
                 raise TypeError(

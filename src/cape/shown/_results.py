@@ -444,6 +444,8 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
         said["held"] = KINDS[numbers["kind"]]
     if code == "unseen":
         names = [name[:40] for name in numbers["names"][:_MOST_NAMES_OF_VALUES]]
+        # A blank at an end may be all that is wrong.
+        names = [name if name == name.strip() else repr(name) for name in names]
         said["names"] = f": {', '.join(names)}" if names else ""
     said["usual"] = ""
     if not math.isnan(numbers.get("usual", math.nan)):

@@ -135,10 +135,15 @@ def _fit_filled(
     try:
         return model.fit(table, y, **fit_params)
     except ValueError:
+        # A frame is asked, since its columns of objects may hold None alone.
         array = as_array(table)
-        if array is None:
+        if hasattr(table, "notna"):
+            has_value = table.notna().to_numpy()
+        elif array is not None:
+            has_value = ~np.isnan(array)
+        else:
             raise
-        is_empty = (~np.isnan(array)).sum(axis=0) < _FEWEST_VALUES
+        is_empty = has_value.sum(axis=0) < _FEWEST_VALUES
         if not is_empty.any():
             raise
         filled = table.copy()

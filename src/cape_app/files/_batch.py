@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ from cape.base._errors import ParameterError
 from cape.base._groups import Group, Groups, combined_columns, unique_names
 from cape.base._io import check_apart
 from cape.base._validation import check_drift
+from cape.drift._find import with_usual_values
+from cape.evidence._columns import take_column
 from cape.evidence._evidence import Evidence
 from cape.examination import Examination, examine, rows_needed
 from cape.examination._examination import Observed
@@ -207,6 +209,7 @@ def predict_file(
             )
         settings["labels_decide"] = sheet is not None or own_labels
         examination = _examine(model, evidence, notes, path, **settings)
+        _name_usual_values(examination, model, scan)
         if writer is None and not has_labels:
             return Prediction(examination, scan.sha256, came_back)
         adaptation = examination.adaptation
@@ -228,6 +231,28 @@ def predict_file(
     if observed.cape:
         examination.observed = observed
     return Prediction(examination, scan.sha256, came_back)
+
+
+def _name_usual_values(
+    examination: Examination, model: TableModel, scan: _scan.Scan
+) -> None:
+    """Look into columns out of range again: counts do not tell which value it is."""
+    adaptation = examination.adaptation
+    drifts = adaptation.drifts
+    out_of_range: dict[str, Any] = {}
+    for drift in drifts.values():
+        for column in drift.faults:
+            if column.fault == "range":
+                out_of_range[column.name] = column.cells
+    for name, cells in out_of_range.items():
+        types = {name: model.columns.features[name]}
+        outside = []
+        for frame in scan.table.parts(columns=[name], types=types):
+            numbers = take_column(frame, 0).numbers
+            is_outside = (numbers < cells.lowest) | (numbers > cells.highest)
+            outside.append(frame[is_outside])
+        drifts = with_usual_values(drifts, pd.concat(outside))
+    examination.adaptation = replace(adaptation, drifts=drifts)
 
 
 def _estimate(model: TableModel, adaptation: Adaptation, group: Group) -> float:

@@ -19,7 +19,7 @@ from cape_app.tables._source import (
     resolve,
     table_format,
 )
-from cape_app.tables._table import ArrowTable, Table, Wanted, kind_of_type
+from cape_app.tables._table import ArrowTable, Table, Wanted, kind_of_type, naming
 
 _EMPTY_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -83,7 +83,8 @@ def _open(source: Source, dialect: Dialect) -> Table:
     if kind == "csv":
         return CsvTable(file, dialect)
     if kind == "json":
-        return open_json_lines(file)
+        with naming(file):
+            return open_json_lines(file)
     return ArrowTable(file, kind)
 
 

@@ -203,7 +203,7 @@ def _json_records(path: Path) -> Iterator[dict[str, Any]]:
                     continue
                 try:
                     record = decode(line)
-                except ValueError:
+                except (ValueError, RecursionError):
                     record = None
                 if not isinstance(record, dict):
                     raise TableError(

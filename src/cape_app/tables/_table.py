@@ -190,8 +190,9 @@ def naming(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
-        raise TableError(f"{path} cannot be read: {first_line(error)}") from error
+    except (pa.ArrowException, OSError, UnicodeEncodeError, MemoryError) as error:
+        reason = first_line(error) or "there is not enough memory"
+        raise TableError(f"{path} cannot be read: {reason}") from error
 
 
 def _versions(files: list[Path]) -> list[tuple[int, ...]]:

@@ -188,6 +188,22 @@ def test_any_cut_and_any_order_predict_as_in_memory(
     )
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_value_out_of_range_in_a_few_rows_of_a_file_is_named(
+    tmp_path, people_model, new, suffix
+):
+    column = next(n for n, k in people_model.columns.features.items() if k == "number")
+    odd = new.copy()
+    odd.loc[::15, column] = 98_765
+    FORMATS[suffix](odd, tmp_path / f"odd.{suffix}")
+    found = predict_file(people_model, tmp_path / f"odd.{suffix}").examination
+    assert found.action.code == "do_not_use" and found.action.columns == [column]
+    faults = [
+        fault for drift in found.adaptation.drifts.values() for fault in drift.faults
+    ]
+    assert faults and all("mostly 98765" in fault.what_happened for fault in faults)
+
+
 @pytest.mark.parametrize("order", [range(699), [*range(700), 0], range(699, -1, -1)])
 def test_a_file_that_changes_between_the_passes(tmp_path, people_model, new, order):
     path = tmp_path / "new.csv"

@@ -114,6 +114,8 @@ MISTAKES = [
     ("bare.csv", r"If its first line is data, put a line with names above it"),
     ("title.csv", r"If a title stands above the names, delete it"),
     ("bad.jsonl", r"bad\.jsonl, line 2: each line must be a JSON object"),
+    ("deep.jsonl", r"deep\.jsonl, line 1: each line must be a JSON object"),
+    ("half.jsonl", r"half\.jsonl cannot be read: .*surrogate"),
     ("cut.sqlite::loans", r"cut\.sqlite.* cannot be read"),
     ("cut.xlsx", r"cut\.xlsx is a spreadsheet or a zip file, and cannot be read"),
     ("cut.arrow", r"cut\.arrow cannot be read"),
@@ -141,6 +143,9 @@ def folder(tmp_path_factory):
     (folder / "bare.csv").write_text("31,a,2.5\n32,b,1.5\n")
     (folder / "title.csv").write_text("Loans,,\nage,race,score\n32,b,1.5\n")
     (folder / "bad.jsonl").write_text('{"a": 1}\n{"a": \n')
+    (folder / "deep.jsonl").write_text('{"age": ' + 100_000 * "[")
+    # Half of a character that takes two.
+    (folder / "half.jsonl").write_text('{"age": "\\ud800"}\n')
     (folder / "cut.sqlite").write_bytes((folder / "t.sqlite").read_bytes()[:3000])
     (folder / "cut.xlsx").write_bytes((folder / "t.xlsx").read_bytes()[:3000])
     arrow = pa.Table.from_pandas(TABLE)
