@@ -31,6 +31,7 @@ from cape.training._group_model import (
 )
 from cape.training._scores import Decisions, Scores
 from cape.training._shared import GroupAwareLinear
+from cape.training._table import TrainedTable
 
 _MOST_NODES = 2_000_000
 _MOST_NUMBER = 2**61 - 2
@@ -55,6 +56,7 @@ _OURS = (
     TableCells,
     ThresholdPool,
     TrainedColumns,
+    TrainedTable,
 )
 
 # Parts of fitted estimators. Building one of them sets attributes and does no more.
@@ -141,8 +143,6 @@ TRUSTED: frozenset[str] = frozenset(
     | _full_names(RULES.values())
     | _names_below("sklearn", _SKLEARN)
     | _names_below("skrub", _SKRUB)
-    # The table of a model of ``cape train``; as text, since it is of a layer above.
-    | {"cape_app.files._columns.Columns"}
 )
 """Full names of the types that `load` accepts besides scikit-learn's estimators."""
 

@@ -15,9 +15,13 @@ from cape.base._groups import EVERYONE, MISSING_GROUP, Group
 from cape.base._numbers import quoted
 from cape.base._validation import check_choice
 from cape.metrics._rates import Confusion
+from cape.training._table import (
+    as_kind,
+    plain_text,
+    plain_value,
+)
 from cape_app.files._columns import (
     Bins,
-    as_kind,
     by_value,
     check_bins,
     check_named_once,
@@ -25,8 +29,6 @@ from cape_app.files._columns import (
     named_values,
     note_many_groups,
     order_labels,
-    plain_text,
-    plain_value,
     split_labels,
 )
 from cape_app.files._notes import Notes

@@ -12,7 +12,14 @@ import pandas as pd
 
 from cape import persist
 from cape.base._json_fields import strict_json
-from cape_app.files._columns import Columns, kind_of, plain_value, words_for_missing
+from cape.training._table import (
+    kind_of,
+    plain_value,
+    words_for_missing,
+)
+from cape_app.files._columns import (
+    Columns,
+)
 from cape_app.files._notes import Notes
 from cape_app.tables import Dialect, TableError
 
@@ -63,7 +70,7 @@ class TableModel:
         """Separate the groups from a table, unless the classifier does it itself."""
         if self.clf.group_columns is not None or not self.columns.groups:
             return X, None
-        return X[list(self.columns.features)], X[self.columns.group_places]
+        return X[list(self.columns.features)], X[self.columns.trained.group_places]
 
     def labels(self, codes: np.ndarray) -> np.ndarray:
         """Turn 1, 0 and -1 (no label) into labels of the classifier, and None."""
@@ -149,7 +156,7 @@ def save_model(
     if sensitive_features is not None:
         apart = _named_groups(sensitive_features)
         rows = X.assign(**{str(name): apart[name].to_numpy() for name in apart})
-    as_read, groups = model.split(columns.table(rows, "X", Notes()))
+    as_read, groups = model.split(columns.trained.table(rows, "X", Notes()))
     expected = clf.evidence(X, sensitive_features=sensitive_features)
     if clf.evidence(as_read, sensitive_features=groups) != expected:
         raise ValueError(

@@ -30,8 +30,13 @@ from cape.evidence._evidence import Evidence
 from cape.examination._needed import LabelPlan
 from cape.labels import _draw, _sample, _use
 from cape.rules._deciding import adapt
+from cape.training._table import (
+    plain_value,
+)
 from cape_app.files import _scan
-from cape_app.files._columns import Columns, plain_value
+from cape_app.files._columns import (
+    Columns,
+)
 from cape_app.files._model import TableModel
 from cape_app.files._notes import Notes
 from cape_app.tables import (

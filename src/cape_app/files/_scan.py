@@ -23,20 +23,22 @@ from cape.classifier import CapeClassifier
 from cape.elsewhere import sql
 from cape.evidence._evidence import Evidence
 from cape.training._reading import KnownLabels, batch_of, read_batch
+from cape.training._table import (
+    MISSING,
+    as_kind,
+    in_bins,
+    plain_text,
+)
 from cape.training._threads import available_threads, blas_in_one_thread, in_threads
 from cape_app.files._columns import (
     Bins,
-    as_kind,
-    in_bins,
     label_text,
-    plain_text,
 )
 from cape_app.files._model import TableModel
 from cape_app.files._notes import Notes
 from cape_app.tables import Dialect, Source, TableError
 from cape_app.tables._open import open_table
 from cape_app.tables._source import nearest_of
-from cape_app.tables._text import MISSING
 from cape_app.words._notes import TOTAL_ADVICE
 
 _SMALL_TABLE_ROWS = 20_000
@@ -428,7 +430,7 @@ class Scan:
         if rows is None:
             rows = rows_of_a_part(len(self.table.names), model.clf)
         for frame in self.parts(types, rows, columns.bins, columns.known):
-            X = columns.table(frame, self.path, self.notes)
+            X = columns.trained.table(frame, self.path, self.notes)
             positive = None
             if labelled:
                 positive = columns.positive(frame, self.path, self.notes)
@@ -488,7 +490,7 @@ def read_counts(
             frame[key] = in_bins(frame[key], columns.bins[name], table.path)
         texts = plain_text(frame[key])
         texts = texts.where(~texts.isin(words - set(columns.known.get(name, ()))))
-        frame[key] = columns.as_group(name, texts)
+        frame[key] = columns.trained.as_group(name, texts)
     if "label" in frame:
         labels = frame.rename(columns={"label": columns.label})
         frame["label"] = model.labels(columns.positive(labels, table.path, notes))
@@ -616,7 +618,7 @@ def _group_problems(
     unknown: Counter[str] = Counter()
     if not model.columns.groups:
         return [], unknown
-    table = X[model.columns.group_places]
+    table = X[model.columns.trained.group_places]
     missing = model.clf.missing_groups
     has_group = table.notna().all(axis=1).to_numpy()
     without_group = np.flatnonzero(~has_group).tolist()

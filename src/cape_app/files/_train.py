@@ -23,17 +23,19 @@ from cape.rules._deciding import rule_of
 from cape.rules._rules import describe_rule
 from cape.training._choice import LEARNERS, make_learner
 from cape.training._scores import Scores
+from cape.training._table import (
+    as_kind,
+    plain_text,
+)
 from cape_app.files._columns import (
     MOST_LABELS,
     Bins,
     Columns,
-    as_kind,
     check_bins,
     check_named_once,
     label_text,
     named_values,
     note_many_groups,
-    plain_text,
     split_labels,
 )
 from cape_app.files._model import TableModel, describe_groups
@@ -321,7 +323,7 @@ def train_file(
     if out is not None:
         # In Python, the saved model takes the table as it is in the file.
         saved = copy.copy(clf)
-        saved.table_ = columns
+        saved.table_ = columns.trained
         persist.save(saved, out, key=key, details=details, overwrite=overwrite)
     return TableModel(clf, columns, details)
 
@@ -445,8 +447,8 @@ def _read_table(
             if features.get(name) != "text":
                 continue
             try:
-                frame[name] = as_kind(frame[name], kind, scan.path, Notes())
-            except TableError:
+                frame[name] = as_kind(frame[name], kind, scan.path)
+            except ValueError:
                 continue
             features[name] = kind
     columns = Columns(label, labels, label_kind, group, features, values, bins)
@@ -457,7 +459,7 @@ def _read_table(
         notes.say("sampled", n=len(frame), rows=scan.rows, most=most)
     if scan.table.is_csv:
         _note_look_alikes(frame, features, notes)
-    X = columns.table(frame, scan.path, notes)
+    X = columns.trained.table(frame, scan.path, notes)
     is_positive = frame[label] if positive else frame[label] == labels[1]
     y = is_positive.to_numpy().astype(np.int8)
     if not X[list(features)].notna().any().any():

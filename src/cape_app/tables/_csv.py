@@ -24,10 +24,12 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as pacsv
 
+from cape.training._table import (
+    MISSING,
+)
 from cape_app.tables._source import Dialect, TableError, distinct, is_gzip, shortened
 from cape_app.tables._table import Table, Wanted
 from cape_app.tables._text import (
-    MISSING,
     KindFinder,
     arrow_type,
     converted,

@@ -25,9 +25,15 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
+from cape.training._table import (
+    MISSING,
+)
 from cape_app.tables._source import TableError, distinct, is_gzip, nearest_of, shortened
 from cape_app.tables._table import ArrowTable
-from cape_app.tables._text import MISSING, KindFinder, arrow_type
+from cape_app.tables._text import (
+    KindFinder,
+    arrow_type,
+)
 
 _ROWS_AT_ONCE = 10_000
 _KINDS: dict[type, str] = {

@@ -8,6 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cape.training._table import MISSING, dotted_dates
+
 FLAGS = ["0", "1", "false", "False", "FALSE", "true", "True", "TRUE"]
 """What pyarrow reads as false or true."""
 
@@ -21,11 +23,6 @@ _NO_PLAIN_NUMBER = {"integer": _CODE, "number": rf"{_CODE}|^\s*[+-]?[0-9]{{17,}}
 
 # Four digits of the year: "1.2.24" may be the version of a program.
 _DATE = r"^\s*(\d{4}-\d{2}-\d{2}|\d{1,2}\.\d{1,2}\.\d{4})(\D|$)"
-MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
-MISSING += ["1.#IND", "1.#QNAN", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"]
-"""Fields that stand for a missing value, as pyarrow has them."""
-
-_FORMATS = ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S")
 
 
 class KindFinder:
@@ -183,33 +180,3 @@ def _dates(texts: pa.Array) -> pa.Array | None:
     if moments.isna().sum() > texts.null_count:
         return None
     return pa.Array.from_pandas(moments, type=pa.timestamp("us"))
-
-
-def dotted_dates(texts: pd.Series) -> pd.Series:
-    """Convert dates such as 31.12.2024, 31.12.2024 08:30 or 31.12.2024 08:30:15.
-
-    Parameters
-    ----------
-    texts : Series of str of shape (n_samples,)
-
-    Returns
-    -------
-    Series of datetime64[us] of shape (n_samples,)
-        What is no such date, as 31.02.2024, is missing.
-
-    Examples
-    --------
-    >>> dates = dotted_dates(pd.Series(["31.12.2024", "31.02.2024"]))
-    >>> dates.dt.year.tolist()
-    [2024.0, nan]
-    """
-    # Not by pyarrow, which takes 31.02.2024 for the second of March.
-    texts = texts.str.strip()
-    dates = pd.Series(pd.NaT, index=texts.index, dtype="datetime64[us]")
-    for format_ in _FORMATS:
-        left = dates.isna() & texts.notna()
-        if not left.any():
-            break
-        found = pd.to_datetime(texts[left], format=format_, errors="coerce")
-        dates[left] = found.astype("datetime64[us]")
-    return dates

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape_app.files._columns import Columns, as_kind, plain_text, plain_value
+from cape.training._table import (
+    as_kind,
+    plain_text,
+    plain_value,
+)
+from cape_app.files._columns import (
+    Columns,
+)
 from cape_app.files._notes import Notes
 
 COLUMNS = Columns(
@@ -32,7 +39,7 @@ DAYS = pd.to_datetime(["2020-01-01", "2020-01-02"])
 
 def test_order_does_not_matter_and_kinds_are_those_of_training(notes):
     shuffled = FRAME[["z", "f", "d", "t", "n"]].set_axis([7, 3])
-    table = COLUMNS.table(shuffled, "new.csv", notes)
+    table = COLUMNS.trained.table(shuffled, "new.csv", notes)
     assert list(table) == ["n", "t", "d", "f", "z"]
     assert [table[c].dtype.kind for c in "ndf"] == ["f", "M", "f"]
     assert str(table["t"].dtype) == "str"

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from cape import persist
+from cape.persist import TRUSTED
 from cape_app.files import load_model
 
 
@@ -73,3 +74,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_noticed(
     monkeypatch.setattr(persist, "read_header", lambda path, key: other)
     with pytest.raises(ValueError, match="replaced while it was being read"):
         load_model(people_folder / "m.cape")
+
+
+def test_a_model_file_holds_nothing_of_the_app():
+    assert not [name for name in TRUSTED if name.startswith("cape_app")]

@@ -13,6 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cape.training._table import (
+    dotted_dates,
+)
 from cape_app.tables import (
     Dialect,
     TableError,
@@ -25,7 +28,6 @@ from cape_app.tables._table import (
     to_frame,
     to_verbatim_frame,
 )
-from cape_app.tables._text import dotted_dates
 
 TABLE = pd.DataFrame(
     {
