@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtri
 
 from cape.evidence._histogram import ONE, ScoreHistogram, round_scores
-from cape.labels._sample import LabelledSample, predictions
+from cape.labels._sample import LabelledSample
 from cape.training._group_model import GroupModel
 
 SHIFTS = ("prior shift", "covariate shift", "concept drift", "label noise")
@@ -168,10 +168,6 @@ class LabelledBatch:
         if shift == "prior shift":
             estimate = self.prevalence + 0.02 * random.normal()
         return float(np.clip(estimate, 0.0, 1.0))
-
-    def predictions(self, label_free):
-        """Predict the share of positives in each cell."""
-        return predictions(self.score.model, label_free)
 
     def sample(self, rows, weights):
         """Return labelled rows as `cape.labels.labelled_sample` does."""

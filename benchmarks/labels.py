@@ -1,4 +1,4 @@
-"""How good are estimates from a few labels? Simulated shifts, and real ones.
+"""How good are estimates from a few labels alone? Simulated shifts, and real ones.
 
 Simulated batches have moved away from training in four ways; label_worlds.py draws
 them. Real ones are the shifts over time of `cape_paper`, whose labels are all known:
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 from label_worlds import (
@@ -24,12 +23,8 @@ from study import Study, grouped, markdown_table, percent
 
 from cape import CapeClassifier
 from cape.labels._draw import cells_of_rows, stratify
-from cape.labels._sample import (
-    combine,
-    estimate_with_labels,
-    predictions,
-    proportion_interval,
-)
+from cape.labels._factor import LabelFactor
+from cape.labels._sample import proportion_interval
 from cape.training._reading import batch_of, read_batch
 from cape_paper._problem import CASES, load_cases
 
@@ -40,37 +35,25 @@ PREVALENCES = (0.03, 0.2, 0.5)
 BATCH_ROWS = 2000
 DRAWS_A_BATCH = 5
 REPETITIONS = 500
-LABEL_FREE_ERROR = 0.02
 FEWEST_FOR_STRATA = 50
 """With fewer labels, `stratify` draws plainly."""
 
 FIGURES = ("inside", "width", "width_alone", "error", "error_alone")
-"""Of one draw of labels; "alone" are as many labels by themselves, drawn plainly."""
+"""Of one draw of labels; "alone" are as many labels without scores, drawn plainly."""
 
 
-class Truth(NamedTuple):
-    """What an estimate is judged by, and what it starts from."""
-
-    prevalence: float
-    rows: int
-    label_free: float
-    standard_error: float
-
-
-def judge(sample, prediction, truth, share_alone):
+def judge(log_odds, sample, truth, share_alone):
     """Estimate the prevalence from one draw of labels, and compare it to the truth."""
-    labels = estimate_with_labels(sample, prediction)
-    low, high = labels.interval(LEVEL)
-    combined = combine(labels, truth.label_free, truth.standard_error, LEVEL)
-    # Labels alone: an interval with the finite batch correction, at the true share.
-    rows_alone = sample.n_labelled / (1 - sample.n_labelled / truth.rows)
-    low_alone, high_alone = proportion_interval(truth.prevalence, rows_alone, LEVEL)
+    value, low, high = LabelFactor.of(log_odds, sample).alone(LEVEL)
+    # Without scores: an interval with the finite batch correction, at the true share.
+    rows_alone = sample.n_labelled / (1 - sample.n_labelled / sample.n_rows)
+    low_alone, high_alone = proportion_interval(truth, rows_alone, LEVEL)
     return (
-        low <= truth.prevalence <= high,
+        low <= truth <= high,
         high - low,
         high_alone - low_alone,
-        abs(combined - truth.prevalence),
-        abs(share_alone - truth.prevalence),
+        abs(value - truth),
+        abs(share_alone - truth),
     )
 
 
@@ -85,8 +68,8 @@ def simulate_batch(seed, setting):
     random = np.random.default_rng(fields)
     batch = score.batch(random, shift, prevalence, BATCH_ROWS)
     label_free = batch.label_free(random, shift)
-    prediction = batch.predictions(label_free)
-    truth = Truth(batch.prevalence, BATCH_ROWS, label_free, LABEL_FREE_ERROR)
+    log_odds = score.model.log_odds
+    truth = batch.prevalence
     for n in LABELS:
         strata = None
         if n >= FEWEST_FOR_STRATA:
@@ -96,12 +79,12 @@ def simulate_batch(seed, setting):
         for _ in range(DRAWS_A_BATCH):
             sample = batch.sample(*draw_plainly(random, batch, n))
             share = sample.positive_share
-            yield ("plain", n), judge(sample, prediction, truth, share)
+            yield ("plain", n), judge(log_odds, sample, truth, share)
             if strata is None:
                 continue
             drawn = draw_from_strata(random, batch, strata.starts, strata.drawn)
             sample = batch.sample(*drawn)
-            yield ("stratified", n), judge(sample, prediction, truth, share)
+            yield ("stratified", n), judge(log_odds, sample, truth, share)
 
 
 SIMULATED = Study(
@@ -131,7 +114,7 @@ def real_case(seed, setting):
         for group, (cells, positive) in rows_of_groups(clf, problem).items():
             free = adaptation.groups[group].estimate
             off = abs(free.value - float(positive.mean()))
-            for n, outcome in repeat(clf.model_of(group), cells, positive, free):
+            for n, outcome in repeat(clf.model_of(group), cells, positive):
                 yield (problem.name, str(group), n), (*outcome, off)
 
 
@@ -153,21 +136,18 @@ def rows_of_groups(clf, problem):
     return groups
 
 
-def repeat(model, cells, positive, free):
+def repeat(model, cells, positive):
     """Draw labels of one group again and again."""
     random = np.random.default_rng(1)
     in_cells = np.bincount(cells, minlength=len(model.edges) + 1)
-    prediction = predictions(model, free.value)
-    truth = Truth(
-        float(positive.mean()), len(positive), free.value, free.standard_error(LEVEL)
-    )
+    truth = float(positive.mean())
     for n in LABELS:
         if n >= len(positive):
             continue
         for _ in range(REPETITIONS):
             rows, weights = draw_rows(random, len(positive), n)
             sample = count_labelled(in_cells, cells, positive, rows, weights)
-            yield n, judge(sample, prediction, truth, sample.positive_share)
+            yield n, judge(model.log_odds, sample, truth, sample.positive_share)
 
 
 REAL = Study(

@@ -32,10 +32,10 @@ from performance import write_page
 from quantifiers import quantifier_records
 from serving import serving_records
 from study import DATA, load, save
+from tables import dask_records, file_records, sql_records
 from threadpoolctl import threadpool_limits
 
 from cape import AdaptationWarning
-from tables import dask_records, file_records, sql_records
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
 

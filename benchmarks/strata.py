@@ -15,7 +15,7 @@ from label_worlds import LabelledBatch, Score, draw_from_strata, draw_plainly
 from study import Study, grouped, markdown_table, percent
 
 from cape.labels._draw import largest_remainders, stratify
-from cape.labels._sample import estimate_with_labels
+from cape.labels._factor import LabelFactor
 
 AUCS = (0.65, 0.8, 0.9, 0.95)
 PREVALENCES = (0.02, 0.05, 0.2, 0.5)
@@ -56,7 +56,6 @@ def simulate_batch(seed, setting):
     fields = [seed, list(SHIFTS).index(shift), int(1000 * prevalence), int(100 * auc)]
     random = np.random.default_rng([*fields, n])
     batch, label_free = draw_batch(score, random, shift, prevalence)
-    prediction = batch.predictions(label_free)
     strata = stratify(score.model, batch.in_cells, n, label_free, batch.mean_score)
     evenly = strata.rows * n / strata.rows.sum()
     drawings = {
@@ -70,10 +69,10 @@ def simulate_batch(seed, setting):
             drawn[name] = draw_from_strata(random, batch, strata.starts, numbers)
         intervals = {}
         for name, rows in drawn.items():
-            labels = estimate_with_labels(batch.sample(*rows), prediction)
-            intervals[name] = labels.interval(LEVEL)
-        widths = [high - low for low, high in intervals.values()]
-        low, high = intervals["by deviations"]
+            factor = LabelFactor.of(score.model.log_odds, batch.sample(*rows))
+            intervals[name] = factor.alone(LEVEL)
+        widths = [interval.width for interval in intervals.values()]
+        _, low, high = intervals["by deviations"]
         yield (), (*widths, low <= batch.prevalence <= high)
 
 

@@ -19,11 +19,10 @@ import expected
 import interval_coverage
 import labels
 import numpy as np
+import rules
 import strata
 import watch
 from study import DATA, DOCS, caption, load, percent, replace_block, run
-
-import rules
 
 # The cheapest first.
 STUDIES = {

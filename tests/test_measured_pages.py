@@ -8,11 +8,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import performance
+import rules
 import study
 import trust
 import watch
-
-import rules
 
 DOCS = Path(__file__).parents[1] / "docs"
 

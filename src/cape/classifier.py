@@ -534,6 +534,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         level=0.95,
         rule=None,
         drift=None,
+        labels="with_scores",
     ):
         """Estimate the prevalence of each group and pick its member.
 
@@ -543,8 +544,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         repeats the notes of the rule. Prediction without an adaptation warns only about
         columns at fault.
 
-        A few labels, of rows drawn at random, check the estimate and correct it. With
-        ten labels or more in a group, its interval holds whatever has changed.
+        Labels of a few rows, drawn at random, are weighed together with the scores.
+        They are used from ten labels a group on.
 
         Parameters
         ----------
@@ -568,6 +569,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             What to aim at in this batch. None is that of the classifier.
         drift : {"cautious", "ignore"}, default=None
             None is that of the classifier.
+        labels : {"with_scores", "alone"}, default="with_scores"
+            "alone" judges the share of a group with labels by these alone. They then
+            need more rows, and the interval holds whatever has changed; scores only
+            tell which rows are alike.
 
         Returns
         -------
@@ -595,6 +600,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             rule=rule,
             drift=drift,
             group_columns=combined_columns(self.group_columns),
+            labels=labels,
         )
         warn_if_doubtful(adaptation)
         return adaptation

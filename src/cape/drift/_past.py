@@ -50,3 +50,14 @@ class Past:
         """Probability of each scenario before the next batch."""
         public = _PUBLIC / _PUBLIC.sum()
         return (_WORTH * public + self.told) / (_WORTH + self.transitions)
+
+
+def _prior_shift() -> Past:
+    told = np.zeros_like(_PUBLIC)
+    told[-1, 0] = _CERTAIN
+    return Past(told, _CERTAIN)
+
+
+_CERTAIN = 10**9
+PRIOR_SHIFT = _prior_shift()
+"""Shares may be anything, and scores do not drift."""

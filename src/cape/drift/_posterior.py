@@ -8,8 +8,9 @@ is a distribution on a grid, so nothing is drawn at random.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit, logit
@@ -22,6 +23,9 @@ from cape.evidence._evidence import GroupEvidence
 from cape.quantify._base import Likelihood, Moments
 from cape.training._group_model import GroupModel
 
+if TYPE_CHECKING:
+    from cape.labels._factor import LabelFactor
+
 _SHIFTS = np.linspace(-2.5, 2.5, 21)
 """Moves that all groups share, in their standard deviations."""
 
@@ -33,6 +37,25 @@ with a = 1 / (1 + 2 u). Smaller p-values say no more: columns may move by themse
 
 _LIKE_EACH_OTHER = 0.1
 """Correlation of what groups say about the scenario: 40 groups count as eight."""
+
+SLOPES = np.array([1.25, 1.0, 0.7, 0.35, 0.0, -0.7])
+SLOPE_PRIOR = np.array([0.1, 0.4, 0.2, 0.12, 0.13, 0.05])
+"""How much of the scores still holds, in log-odds, and how likely that is before labels
+are seen: 1 is all, 0 nothing; below 0, scores say the opposite of what they said. All
+groups share it: the labels of all of them tell it."""
+
+_BIASED = np.array([0.02, 0.5])
+_BIASED_PRIOR = np.array([0.8, 0.2])
+"""Probability that scores and training are biased in a group, small or large for all
+groups, and how likely that is before labels are seen. This is the price of being
+robust: without it, intervals would miss what scores do not show."""
+
+_BIAS = 0.8
+"""Standard deviation of that bias, in log-odds."""
+
+_LABELS_OF_BIAS = 60.0
+"""With fewer labels the probability of bias is smaller in proportion: they hardly tell
+bias from chance, and it would make most intervals wider for nothing."""
 
 _POINTS = 129
 _FARTHEST = 4.0
@@ -74,6 +97,10 @@ class GroupPosterior:
         Whether a column is plainly not what it was, so that scores say nothing.
     rows : float
         Rows of the batch.
+    given : ndarray of shape (n_moves, n_drifts, n_points) or None, default=None
+        With labels: density of the share for each scenario, times its probability.
+    known : float or None, default=None
+        The share, if every row is labelled.
     """
 
     shares: np.ndarray
@@ -86,9 +113,13 @@ class GroupPosterior:
     borrowed: float
     at_fault: bool
     rows: float
+    given: np.ndarray | None = None
+    known: float | None = None
 
     def near(self, tolerance: float) -> float:
         """Return the probability that the estimate is off by at most a tolerance."""
+        if self.known is not None:
+            return 1.0
         if self.at_fault:
             return 0.0
         value = self.estimate(None).value
@@ -102,6 +133,9 @@ class GroupPosterior:
 
         No other point is expected to be off by less.
         """
+        if self.known is not None:
+            ends = () if level is None else (self.known, self.known)
+            return Estimate(self.known, *ends)
         if self.at_fault:
             value = self.prevalence
             return Estimate(value) if level is None else Estimate(value, 0.0, 1.0)
@@ -153,11 +187,17 @@ class Posterior:
             for scenario in np.unique(of_draws):
                 picked = of_draws == scenario
                 move, drift = divmod(int(scenario), n_drifts)
-                weights = posterior.prior[move] * posterior.likelihood[drift] * steps
+                if posterior.given is None:
+                    density = posterior.prior[move] * posterior.likelihood[drift]
+                else:
+                    density = posterior.given[move, drift]
+                weights = density * steps
                 shares[picked] = _quantiles(
                     posterior.shares, weights / weights.sum(), uniform[picked]
                 )
             drawn[group] = shares
+            if posterior.known is not None:
+                drawn[group] = np.full(n_draws, posterior.known)
         return drawn
 
 
@@ -167,6 +207,9 @@ def find_posterior(
     answers: Mapping[Group, Estimate],
     drifts: Mapping[Group, GroupDrift],
     past: Past | None = None,
+    labels: Mapping[Group, LabelFactor] | None = None,
+    *,
+    labels_alone: bool = False,
 ) -> Posterior:
     """Combine what the scores of all groups say with what was known before.
 
@@ -180,6 +223,10 @@ def find_posterior(
         What speaks against a prior shift.
     past : Past, default=None
         What the user's own past tells of scenarios; None knows the public ones alone.
+    labels : mapping from group to LabelFactor, default=None
+        What labelled rows say, in the groups that have some.
+    labels_alone : bool, default=False
+        Whether these groups hear of nothing but labels.
 
     Returns
     -------
@@ -195,7 +242,12 @@ def find_posterior(
     and the mean of the scores has the variance of 1 / (1 / n + kappa^2) rows. The
     scenarios are weighed by how likely they make the mean scores of all groups, and by
     how likely a drift as large shows no more in the tests than was found.
+
+    Labels multiply the density of the share by their likelihood, with a slope of the
+    scores that all groups share. With a probability that all groups share as well,
+    scores and prior say nothing of the share of a group, and its labels alone do.
     """
+    labels = labels or {}
     if past is None:
         past = Past()
     logs = np.log(_spread_out(past.weights))
@@ -213,6 +265,8 @@ def find_posterior(
 
     of_scores = _likelihoods(models, evidence, answers, speaks)
     shares = _grid(inside, of_scores)
+    if labels:
+        shares = _with_points(shares, [labels.get(group) for group in groups])
     steps = _steps(shares)
     prior = _prior(shares, inside, np.minimum(noise, _MOST_NOISE))
     # Rows that are not what they were say nothing of the share.
@@ -226,6 +280,23 @@ def find_posterior(
     alike = 1 / (1 + _LIKE_EACH_OTHER * (len(groups) - 1))
     by_all = _from_logarithms(logs + alike * evidences.sum(axis=0))
     weights = _mixed(by_all / told, prior, likelihood, steps)
+    given: dict[int, np.ndarray] = {}
+    if labels:
+        said = {}
+        for place, group in enumerate(groups):
+            if group in labels:
+                said[place] = labels[group].likelihood(shares[place])
+        of_bias = np.ones((len(groups), 1)), np.ones(1), np.ones_like(shares)
+        if not labels_alone:
+            rows_with_label = [labels[g].rows if g in labels else 0 for g in groups]
+            tell = np.minimum(np.array(rows_with_label) / _LABELS_OF_BIAS, 1)
+            chances = tell[:, None] * _BIASED
+            of_bias = chances, _BIASED_PRIOR, _with_bias(shares, weights)
+        scores = (prior, likelihood, steps, told)
+        by_all, given = _hear_labels(said, scores, logs, shows, alike, of_bias)
+        weights = _mixed(by_all / told, prior, likelihood, steps)
+        for place, density in given.items():
+            weights[place] = _normalised(density.sum(axis=(0, 1)) * steps[place])
 
     # As it would be by the own training rows of each group, which may lack a class:
     # then even its share in training is known from other groups.
@@ -253,10 +324,81 @@ def find_posterior(
             prevalence=float(prevalences[place]),
             held_back=float(held_back[place]),
             borrowed=float(borrowed[place]),
-            at_fault=bool(at_fault[place]),
+            at_fault=bool(at_fault[place]) and place not in given,
             rows=float(rows[place]),
+            given=given.get(place),
+            known=labels[group].known if group in labels else None,
         )
     return Posterior(found, by_all)
+
+
+def _with_points(
+    shares: np.ndarray, labels: Sequence[LabelFactor | None]
+) -> np.ndarray:
+    """Add the points to the grid of each group that its labels need."""
+    more = [np.empty(0) if one is None else one.points() for one in labels]
+    longest = max(map(len, more))
+    rows = []
+    for row, points in zip(shares, more, strict=True):
+        # Points at an end that is there already stand for nothing.
+        ends = np.zeros(longest - len(points))
+        rows.append(np.sort(np.concatenate([row, points, ends])))
+    return np.array(rows)
+
+
+def _with_bias(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the density of shares if what is known without labels is biased."""
+    inside = np.clip(shares, _LEAST_SHARE, 1 - _LEAST_SHARE)
+    log_odds = logit(inside)
+    mean = (log_odds * weights).sum(axis=1, keepdims=True)
+    variance = ((log_odds - mean) ** 2 * weights).sum(axis=1, keepdims=True) + _BIAS**2
+    bell = np.exp(-((log_odds - mean) ** 2) / (2 * variance))
+    return bell / (np.sqrt(2 * np.pi * variance) * inside * (1 - inside))
+
+
+def _hear_labels(
+    said: Mapping[int, np.ndarray],
+    scores: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    logs: np.ndarray,
+    shows: np.ndarray,
+    alike: float,
+    of_bias: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """Weigh scenarios, slopes and bias by what labels and scores say of all groups.
+
+    Returns
+    -------
+    scenarios : ndarray of shape (n_moves, n_drifts)
+    given : dict from int to ndarray of shape (n_moves, n_drifts, n_points)
+        For each group with labels, the density of its share with each scenario.
+    """
+    prior, likelihood, steps, told = scores
+    chances, chances_prior, with_bias = of_bias
+    without = [place for place in range(len(told)) if place not in said]
+    evidences = np.log(told[without]) + shows[without][:, None]
+    # The axes are moves, drifts, slopes and the chance of bias.
+    by_all = (logs + alike * evidences.sum(axis=0))[:, :, None, None]
+    by_all = by_all + np.log(SLOPE_PRIOR)[:, None] + np.log(chances_prior)
+    both = {}
+    for place, labels in said.items():
+        weighed = labels * steps[place]
+        sound = (prior[place, :, None] * likelihood[place]) @ weighed.T
+        biased = told[place, :, :, None] * (weighed @ with_bias[place])
+        chance = chances[place]
+        both[place] = (1 - chance) * sound[..., None] + chance * biased[..., None]
+        both[place] = np.maximum(both[place], np.finfo(float).tiny)
+        by_all = by_all + alike * (np.log(both[place]) + shows[place][:, None, None])
+    by_all = np.exp(by_all - by_all.max())
+    by_all /= by_all.sum()
+    given = {}
+    for place, labels in said.items():
+        ratio = by_all / both[place]
+        chance = chances[place]
+        sound = (ratio @ (1 - chance)) @ labels
+        sound *= prior[place, :, None] * likelihood[place]
+        biased = ((ratio @ chance) * told[place, :, :, None]) @ labels
+        given[place] = sound + biased * with_bias[place]
+    return by_all.sum(axis=(2, 3)), given
 
 
 def _spread_out(weights: np.ndarray) -> np.ndarray:

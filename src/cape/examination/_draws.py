@@ -18,7 +18,7 @@ import numpy as np
 from cape.base._estimate import Estimate
 from cape.base._groups import Group
 from cape.evidence._evidence import Evidence, GroupEvidence
-from cape.labels._use import CheckedCalls, check_calls, label_estimate
+from cape.labels._use import CheckedCalls, check_calls
 from cape.metrics._rates import Confusion
 from cape.rules import CRITERIA, GroupSituation
 from cape.rules._adaptation import Adaptation, GroupAdaptation
@@ -328,19 +328,14 @@ def _draw_prevalences(
 ) -> np.ndarray:
     """Draw the realised prevalence of a group that no posterior was computed for.
 
-    The distribution is that of the labels, where they were used; else it is that of the
-    quantifier. Its central intervals are known at every level. Their ends at nine
-    levels, with the estimate in the middle, are points of a distribution function,
-    which is inverted by linear interpolation.
+    The distribution is that of the quantifier. Its central intervals are known at every
+    level. Their ends at nine levels, with the estimate in the middle, are points of a
+    distribution function, which is inverted by linear interpolation.
     """
     # The estimate is known, and must not be made again for every level.
     estimate = adapted.quantifier_estimate.value
     interval_at: Callable[..., tuple[float, float]]
     interval_at = partial(model.quantifier.interval, evidence.scores, estimate=estimate)
-    if adapted.labels.verdict is not None:
-        labels = label_estimate(model, evidence, adapted.without_labels.value)
-        estimate = labels.estimate
-        interval_at = labels.interval
     lows, highs = zip(*map(interval_at, _LEVELS), strict=True)
     levels = np.array(_LEVELS)
     lower = (1 - levels) / 2
@@ -405,7 +400,7 @@ class BatchDraws:
                 noise = _noise_of_rates(model)
             else:
                 calls = check_calls(model, part)
-            if group not in shares or calls is not None:
+            if group not in shares:
                 shares[group] = _draw_prevalences(model, part, adapted, n_draws, random)
             self.groups[group] = GroupDraws(
                 situation,
@@ -416,7 +411,7 @@ class BatchDraws:
                 int(random.integers(2**32)),
                 calls,
                 adaptation.level,
-                adaptation.posterior is not None,
+                adaptation.drift == "cautious",
             )
 
     def expected(self, members: Mapping[Group, int]) -> dict[Group, ExpectedRates]:

@@ -372,6 +372,7 @@ class Examination(InNotebook):
             drift=self.adaptation.drift,
             drifts=self.adaptation.drifts,
             group_columns=self.adaptation.group_columns,
+            labels=self.adaptation.labels,
         )
         return Examination(
             self.clf,
@@ -728,6 +729,7 @@ def examine(
     level: float = 0.95,
     rule: Any = None,
     drift: str | None = None,
+    labels: str = "with_scores",
     labels_decide: bool = True,
     n_draws: int = 2000,
     random_state: Any = 0,
@@ -761,6 +763,9 @@ def examine(
     drift : {"cautious", "ignore"}, default=None
         What to do where more than the prevalence changed; None is the choice of the
         classifier.
+    labels : {"with_scores", "alone"}, default="with_scores"
+        What the share of a group with labels is judged by, as in
+        `CapeClassifier.adapt`.
     labels_decide : bool, default=True
         Whether labels correct the estimates. False only compares them: the batch is
         predicted as if its labels were unknown, so you see how well that works.
@@ -812,6 +817,7 @@ def examine(
         rule=rule_of(clf, rule),
         drift=check_drift(clf.drift if drift is None else drift),
         group_columns=combined_columns(clf.group_columns),
+        labels=labels,
     )
     if X is not None:
         drifts = with_usual_values(adaptation.drifts, pickable(X))

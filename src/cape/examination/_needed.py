@@ -25,7 +25,6 @@ from cape.base._validation import (
 from cape.classifier import CapeClassifier
 from cape.drift._posterior import mean_score
 from cape.evidence._evidence import Evidence
-from cape.labels._contradiction import find_contradicted
 from cape.labels._draw import (
     NOTHING_DRAWN,
     RowDraw,
@@ -38,7 +37,7 @@ from cape.labels._draw import (
     stratify,
 )
 from cape.labels._sample import score_cells
-from cape.labels._use import LAST_DRAWS, use_labels
+from cape.labels._use import LAST_DRAWS, read_labels
 from cape.quantify._base import Moments, moment_interval
 from cape.rules._adaptation import Adaptation, GroupAdaptation, refuted_groups
 from cape.rules._deciding import adapt, estimate_groups
@@ -592,15 +591,15 @@ def check_labels(
     if decide:
         return LabelChecks(adaptation.groups, decide)
     checks = {}
-    contradicted = find_contradicted(models, evidence.groups, adaptation.drifts)
-    for group, part in evidence.groups.items():
-        adapted = adaptation.groups[group]
-        findings, estimate = use_labels(
-            models[group],
-            part,
-            adapted.estimate,
-            adaptation.level,
-            contradicted.get(group),
-        )
-        checks[group] = replace(adapted, labels=findings, estimate=estimate)
+    label_free = {}
+    for group, adapted in adaptation.groups.items():
+        label_free[group] = adapted.estimate
+    findings, factors = read_labels(
+        models, evidence.groups, label_free, adaptation.level, adaptation.drifts
+    )
+    for group, adapted in adaptation.groups.items():
+        estimate = adapted.estimate
+        if group in factors:
+            estimate = factors[group].alone(adaptation.level)
+        checks[group] = replace(adapted, labels=findings[group], estimate=estimate)
     return LabelChecks(checks, decide)

@@ -19,8 +19,8 @@ from cape.drift._find import GroupDrift
 from cape.drift._mixture import fit_mixture, holm
 from cape.evidence._evidence import Evidence, GroupEvidence
 from cape.evidence._histogram import ScoreHistogram
-from cape.labels._sample import compare_with_labels
-from cape.labels._use import label_estimate
+from cape.labels._factor import LabelFactor
+from cape.labels._sample import labelled_sample
 from cape.rules._adaptation import Adaptation, GroupAdaptation
 from cape.shown import _examination as words
 from cape.shown import _plot
@@ -165,10 +165,10 @@ def _p_value_of_labels(
     As in the test of the scores, training and batch are samples of one population under
     the null hypothesis; the batch may be known by few labels.
     """
-    labels = label_estimate(model, evidence, adapted.without_labels.value)
+    factor = LabelFactor.of(model.log_odds, labelled_sample(evidence))
     pi = model.prevalence
     noise = np.sqrt(pi * (1 - pi) * (1 / model.size + 1 / adapted.rows))
-    return compare_with_labels(labels, pi, float(noise))[1]
+    return factor.p_value(pi, float(noise))
 
 
 def p_value_of_scores(model: GroupModel, batch: ScoreHistogram) -> float:

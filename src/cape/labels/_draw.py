@@ -18,12 +18,8 @@ from scipy.special import expit, ndtri
 
 from cape.base._estimate import Estimate
 from cape.base._limits import FEWEST_LABELS, USEFUL_WIDTH
-from cape.labels._sample import (
-    LabelledSample,
-    estimate_with_labels,
-    merge_small,
-    predictions,
-)
+from cape.labels._factor import LabelFactor
+from cape.labels._sample import LabelledSample, merge_small, predictions
 from cape.training._group_model import GroupModel
 
 _STRATA = 6
@@ -377,9 +373,8 @@ def labels_for_width(
     """
     prevalence = float(np.clip(0.5, label_free.low, label_free.high))
     truth = _shares_with_mean(model, batch, prevalence)
-    prediction = predictions(model, label_free.value)
 
-    def width_with(strata: Strata, prediction: np.ndarray) -> float:
+    def width_with(strata: Strata, log_odds: np.ndarray) -> float:
         """Return the width of the interval of the labelled rows to expect."""
         of_cells = strata.of_cells(np.arange(len(batch)))
         is_in_stratum = of_cells == np.arange(len(strata.rows))[:, None]
@@ -388,12 +383,11 @@ def labels_for_width(
         probabilities = strata.probabilities
         drawn = is_in_stratum[:, None, :] * expected * probabilities[:, None, None]
         sample = LabelledSample(batch, drawn, 1 / probabilities)
-        low, high = estimate_with_labels(sample, prediction).interval(level)
-        return high - low
+        return LabelFactor.of(log_odds, sample).alone(level).width
 
     def width_by_strata(n: int) -> float:
         strata = stratify(model, batch, n, label_free.value, mean_score)
-        return width_with(strata, prediction)
+        return width_with(strata, model.log_odds)
 
     def width_by_labels_alone(n: int) -> float:
         plain = Strata(np.array([0]), np.array([batch.sum()]), np.array([n]))

@@ -8,7 +8,7 @@ positive. Both rates follow from these three numbers, whatever has moved.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import hypot, isnan, nan
 from typing import Any
@@ -19,19 +19,18 @@ from scipy.optimize import brentq
 from sklearn.isotonic import isotonic_regression
 
 from cape.base._estimate import Estimate
+from cape.base._groups import Group
 from cape.base._limits import FEWEST_LABELS, ONE_CLASS
+from cape.drift._find import GroupDrift
 from cape.evidence._evidence import PLAIN, GroupEvidence
 from cape.evidence._histogram import ONE
+from cape.labels._contradiction import find_contradicted
+from cape.labels._factor import LabelFactor
 from cape.labels._sample import (
     SAMPLE_LEVEL,
     LabelledSample,
-    PoweredEstimate,
-    combine,
-    compare_with_labels,
     drawn_p_value,
-    estimate_with_labels,
     labelled_sample,
-    predictions,
     proportion_interval,
     row_weights,
     shrinkage,
@@ -322,10 +321,8 @@ class LabelFindings:
     rows : int
         Rows whose label is known.
     estimate : float, default=nan
-        Prevalence according to labels and predictions, before it was combined with the
-        label-free estimate: right whatever has moved. NaN if no label was used; of
-        labels alone if none was used because all are of one class, or contradict the
-        scores.
+        Prevalence according to labels alone: right whatever has moved. NaN if no label
+        was used, unless all are of one class or contradict the scores.
     verdict : {"confirmed", "not_contradicted", "refuted"} or None, default=None
         What labels say of the label-free estimate; None if no label was used.
     p_value : float, default=nan
@@ -354,66 +351,96 @@ class LabelFindings:
         return not isnan(self.auc)
 
 
-def use_labels(
+def read_labels(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    label_free: Mapping[Group, Estimate],
+    level: float,
+    drifts: Mapping[Group, GroupDrift],
+    *,
+    alone: bool = False,
+) -> tuple[dict[Group, LabelFindings], dict[Group, LabelFactor]]:
+    """Tell whether labels can be used, and what they say of the share of each group.
+
+    Parameters
+    ----------
+    models : mapping from group to GroupModel
+    evidence : mapping from group to GroupEvidence
+        With or without labelled rows.
+    label_free : mapping from group to Estimate
+        What was estimated without them.
+    level : float
+        Level of the intervals.
+    drifts : mapping from group to GroupDrift
+    alone : bool, default=False
+        Whether to use labels that contradict the scores as well.
+
+    Returns
+    -------
+    findings : dict from group to LabelFindings
+    factors : dict from group to LabelFactor
+        Of the groups whose labels can be used.
+    """
+    contradicted = {} if alone else find_contradicted(models, evidence, drifts)
+    findings = {}
+    factors = {}
+    for group, part in evidence.items():
+        findings[group], factor = _read_group(
+            models[group], part, label_free[group], level, contradicted.get(group)
+        )
+        if factor is not None:
+            factors[group] = factor
+    return findings, factors
+
+
+def _read_group(
     model: GroupModel,
     evidence: GroupEvidence,
     label_free: Estimate,
     level: float,
-    contradiction: tuple[float, float] | None = None,
-) -> tuple[LabelFindings, Estimate]:
-    """Estimate the prevalence of a group from its labels, if they can be used.
-
-    Parameters
-    ----------
-    model : GroupModel
-    evidence : GroupEvidence
-        With or without labelled rows.
-    label_free : Estimate
-        What was estimated without them.
-    level : float
-        Level of the intervals.
-    contradiction : (float, float) or None, default=None
-        What `find_contradicted` found in this group.
-
-    Returns
-    -------
-    findings : LabelFindings
-    estimate : Estimate
-        Prevalence according to labels and label-free estimate; the label-free one if
-        labels cannot be used.
-    """
+    contradiction: tuple[float, float] | None,
+) -> tuple[LabelFindings, LabelFactor | None]:
     labelled_rows = evidence.labelled_rows
-    if labelled_rows == 0:
-        return LabelFindings(0), label_free
+    if labelled_rows < FEWEST_LABELS:
+        return LabelFindings(labelled_rows), None
     sample = labelled_sample(evidence)
-    if sample.n_labelled < FEWEST_LABELS:
-        return LabelFindings(labelled_rows), label_free
     label = sample.positive_share
     if label in (0, 1) and _may_be_missing(evidence, sample):
         p_value = one_class_p_value(sample.n_labelled, label, label_free.value)
         if p_value < ONE_CLASS:
-            one_class = LabelFindings(labelled_rows, label, p_value=p_value)
-            return one_class, label_free
-    sample_p_value = drawn_p_value(model, evidence, sample)
-    if sample_p_value < SAMPLE_LEVEL:
-        unused = LabelFindings(labelled_rows, sample_p_value=sample_p_value)
-        return unused, label_free
+            return LabelFindings(labelled_rows, label, p_value=p_value), None
+    drawn = drawn_p_value(model, evidence, sample)
+    if drawn < SAMPLE_LEVEL:
+        return LabelFindings(labelled_rows, sample_p_value=drawn), None
     if contradiction is not None:
-        auc, training_auc = contradiction
-        contradict = LabelFindings(
-            labelled_rows,
-            label,
-            sample_p_value=sample_p_value,
-            auc=auc,
-            training_auc=training_auc,
-        )
-        return contradict, label_free
-    labels = estimate_with_labels(sample, predictions(model, label_free.value))
-    error = label_free.standard_error(level)
-    said = compare_with_labels(labels, label_free.value, error)
-    findings = LabelFindings(labelled_rows, labels.estimate, *said, sample_p_value)
-    combined = combine(labels, label_free.value, error, level)
-    return findings, Estimate(combined, *labels.interval(level))
+        unused = LabelFindings(labelled_rows, label, None, nan, drawn, *contradiction)
+        return unused, None
+    factor = LabelFactor.of(model.log_odds, sample)
+    said = _compare(factor, label_free, level)
+    return LabelFindings(labelled_rows, *said, drawn), factor
+
+
+_REFUTED = 0.05
+_CONFIRMED_WITHIN = 0.1
+_ONE_SIDED_95 = 1.645
+
+
+def _compare(
+    factor: LabelFactor, label_free: Estimate, level: float
+) -> tuple[float, str, float]:
+    """Return what labels alone say, their verdict on an estimate, and its p-value.
+
+    It is refuted at 5 %; else confirmed if the two differ by at most 0.1, at 95 %
+    confidence.
+    """
+    alone = factor.alone(level)
+    p_value = factor.p_value(label_free.value, label_free.standard_error(level))
+    if p_value < _REFUTED:
+        return alone.value, "refuted", p_value
+    noise = _ONE_SIDED_95 * alone.standard_error(level)
+    if abs(alone.value - label_free.value) + noise <= _CONFIRMED_WITHIN:
+        return alone.value, "confirmed", p_value
+    return alone.value, "not_contradicted", p_value
 
 
 def _may_be_missing(evidence: GroupEvidence, sample: LabelledSample) -> bool:
@@ -446,27 +473,6 @@ def one_class_p_value(n_labels: float, label: float, label_free: float) -> float
     0.0009765625
     """
     return abs(1 - label - label_free) ** n_labels
-
-
-def label_estimate(
-    model: GroupModel, evidence: GroupEvidence, label_free: float
-) -> PoweredEstimate:
-    """Estimate the prevalence of a group from its labels and predictions.
-
-    Parameters
-    ----------
-    model : GroupModel
-    evidence : GroupEvidence
-        With labelled rows.
-    label_free : float
-        The label-free estimate: predictions are made for it.
-
-    Returns
-    -------
-    PoweredEstimate
-    """
-    sample = labelled_sample(evidence)
-    return estimate_with_labels(sample, predictions(model, label_free))
 
 
 LAST_DRAWS: WeakKeyDictionary[Any, tuple[Any, int]] = WeakKeyDictionary()

@@ -38,6 +38,7 @@ _VERDICTS = (
     "weighted",
     "not_tested",
 )
+WAYS_OF_LABELS = ("with_scores", "alone")
 _LABEL_VERDICTS = ("confirmed", "not_contradicted", "refuted")
 
 _REFUTED = 0.05
@@ -218,6 +219,8 @@ class Adaptation(InNotebook, GroupResult):
     group_columns : sequence of str, default=None
         Columns whose values the groups combine; used in their names. JSON does
         not keep it.
+    labels : {"with_scores", "alone"}, default="with_scores"
+        What the shares of groups with labels were judged by.
 
     Examples
     --------
@@ -239,6 +242,7 @@ class Adaptation(InNotebook, GroupResult):
         default_factory=dict, compare=False
     )
     posterior: Posterior | None = field(default=None, compare=False, repr=False)
+    labels: str = "with_scores"
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers need what was picked, and not the road to it.
@@ -325,6 +329,7 @@ class Adaptation(InNotebook, GroupResult):
             "fingerprint": self.fingerprint,
             "level": self.level,
             "drift": self.drift,
+            "labels": self.labels,
             "rule": dict(self.rule),
             "notes": list(self.notes),
             "groups": groups,
@@ -352,11 +357,16 @@ class Adaptation(InNotebook, GroupResult):
         """
         content = read_format(text, "Adaptation.to_json", _FORMAT)
         content.fields("rule").text("name")
+        labels = WAYS_OF_LABELS[0]
+        # It was always so before there was a choice.
+        if content.optional("labels") is not None:
+            labels = content.text("labels", WAYS_OF_LABELS)
         return cls(
             fingerprint=content.text("fingerprint"),
             groups=groups_from_json(content, _group_from_json),
             level=content.number("level", 0, 1, may_be_unknown=True),
             drift=content.text("drift", ("cautious", "ignore")),
+            labels=labels,
             rule=content.value("rule"),
             notes=tuple(content.texts("notes")),
         )

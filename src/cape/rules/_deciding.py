@@ -15,24 +15,27 @@ from cape.base._groups import Group, group_name
 from cape.base._limits import FEWEST_ROWS_TO_ADAPT
 from cape.base._validation import (
     all_if_none,
+    check_choice,
     check_fitted_cape,
     check_prevalence,
     check_same_order,
 )
 from cape.drift._find import GroupDrift, find_drift, judge
+from cape.drift._past import PRIOR_SHIFT
 from cape.drift._posterior import GroupPosterior, find_posterior, mean_score
 from cape.evidence._evidence import Evidence, GroupEvidence
-from cape.labels._contradiction import find_contradicted
+from cape.labels._factor import LabelFactor
 from cape.labels._use import (
     LabelFindings,
     check_calls,
     corrected_rates,
-    use_labels,
+    read_labels,
     was_drawn_unequally,
 )
 from cape.quantify._names import borrows_interval
 from cape.rules import GroupSituation, Prevalence, Rule, Unchanged
 from cape.rules._adaptation import (
+    WAYS_OF_LABELS,
     Adaptation,
     AdaptationWarning,
     GroupAdaptation,
@@ -148,6 +151,7 @@ def adapt(
     drifts: Mapping[Group, GroupDrift] | None = None,
     group_columns: Sequence[str] | None = None,
     correct_rates: bool = True,
+    labels: str = "with_scores",
 ) -> Adaptation:
     """Estimate the prevalence of each group, and let the rule pick its member.
 
@@ -169,6 +173,8 @@ def adapt(
         Columns whose values the groups combine.
     correct_rates : bool, default=True
         Whether labels correct the rates of members.
+    labels : {"with_scores", "alone"}, default="with_scores"
+        What the share of a group with labels is judged by.
 
     Returns
     -------
@@ -176,6 +182,7 @@ def adapt(
     """
     if rule is None:
         rule = Prevalence()
+    check_choice("labels", labels, WAYS_OF_LABELS)
     parts = evidence.groups
     answers = estimate_groups(models, parts, level=level)
     cautious = drift == "cautious"
@@ -185,29 +192,47 @@ def adapt(
         if cautious or level is not None:
             values = {group: answer.value for group, answer in answers.items()}
             drifts = find_drift(models, parts, values, columns=cautious)
-    posterior = find_posterior(models, parts, answers, drifts) if cautious else None
+    free = dict(answers)
+    posterior = without = None
+    if cautious:
+        posterior = without = find_posterior(models, parts, answers, drifts)
+        for group, known in without.groups.items():
+            free[group] = known.estimate(level)
+    findings = dict.fromkeys(parts, LabelFindings(0))
+    factors: dict[Group, LabelFactor] = {}
+    alone = labels == "alone"
+    # Plain prediction has no labels.
+    if level is not None:
+        findings, factors = read_labels(models, parts, free, level, drifts, alone=alone)
+    by_labels: dict[Group, Estimate] = {}
+    if factors:
+        past = None if cautious else PRIOR_SHIFT
+        posterior = find_posterior(
+            models, parts, answers, drifts, past, factors, labels_alone=alone
+        )
+        if not cautious:
+            # The other groups keep the quantifier's answer.
+            of_labels = {group: posterior.groups[group] for group in factors}
+            posterior = replace(posterior, groups=of_labels)
+        for group, known in posterior.groups.items():
+            by_labels[group] = known.estimate(level)
     n_rows = sum(part.scores.size for part in parts.values())
     # All groups are estimated before any member is picked: a rule may weigh one group
     # against another.
     facts: dict[Group, dict[str, Any]] = {}
     situations = {}
-    contradicted = {}
-    if level is not None:
-        contradicted = find_contradicted(models, parts, drifts)
     for group, part in parts.items():
         model = models[group]
-        known = None if posterior is None else posterior.groups[group]
+        without_labels = None if without is None else without.groups[group]
         facts[group] = _estimate_group(
-            model,
-            part,
-            answers[group],
-            drifts.get(group),
-            known,
-            level,
-            contradicted.get(group),
+            model, part, answers[group], drifts.get(group), without_labels, level
         )
+        facts[group]["labels"] = findings[group]
+        # Labels of a group tell of the others, too.
+        estimate = by_labels.get(group, free[group])
+        facts[group]["estimate"] = Estimate(*map(float, estimate))
         rates = model.pool.rates
-        if correct_rates and facts[group]["labels"].verdict is not None:
+        if correct_rates and group in factors:
             rates = corrected_rates(rates, check_calls(model, part))
         situations[group] = GroupSituation(
             share=part.scores.size / n_rows,
@@ -233,6 +258,7 @@ def adapt(
         situations=situations,
         posterior=posterior,
         group_columns=group_columns,
+        labels=labels,
     )
 
 
@@ -243,15 +269,10 @@ def _estimate_group(
     drift: GroupDrift | None,
     known: GroupPosterior | None,
     level: float | None,
-    contradiction: tuple[float, float] | None,
 ) -> dict[str, Any]:
-    """Collect the fields of `GroupAdaptation` that no rule decides."""
+    """Collect the fields of `GroupAdaptation` that neither rule nor labels decide."""
     without_labels = answer if known is None else known.estimate(level)
-    estimate = without_labels
-    labels = LabelFindings(0)
-    # Plain prediction has no labels.
-    if level is not None:
-        labels, estimate = use_labels(model, part, without_labels, level, contradiction)
+    without_labels = Estimate(*map(float, without_labels))
     drift_size = nan if drift is None else 0.0
     held_back = borrowed = 0.0
     if known is not None and drift is not None:
@@ -261,15 +282,13 @@ def _estimate_group(
     return {
         "rows": int(part.scores.size),
         "training_prevalence": model.shown_prevalence,
-        "estimate": Estimate(*map(float, estimate)),
-        "without_labels": Estimate(*map(float, without_labels)),
+        "without_labels": without_labels,
         "quantifier_estimate": Estimate(*map(float, answer)),
         "mean_score": mean_score(model, part)[0],
         "drift": drift_size,
         "held_back": held_back,
         "borrowed": borrowed,
         "verdict": judge(drift, without_labels, held_back),
-        "labels": labels,
     }
 
 

@@ -8,12 +8,8 @@ from scipy.special import expit, ndtri
 
 from cape import Estimate
 from cape.labels._draw import RowDraw, Strata, labels_for_width, share_out, stratify
-from cape.labels._sample import (
-    LabelledSample,
-    estimate_with_labels,
-    predictions,
-    returned_p_value,
-)
+from cape.labels._factor import LabelFactor
+from cape.labels._sample import LabelledSample, returned_p_value
 from cape.quantify import ScoreHistogram, edges_for, round_scores
 from cape.training._group_model import GroupModel
 
@@ -267,10 +263,10 @@ def draw_batch(random, model, prevalence, auc, by_strata, m=100, n_rows=3000):
     else:
         rows = random.choice(n_rows, m, replace=False)
         sample = sample_of(batch, y, cells, rows, np.full(m, m / n_rows))
-    prediction = predictions(model, prevalence)
+    log_odds = model.log_odds
     if by_strata is None:
-        prediction = np.zeros(len(batch))
-    return y.mean(), estimate_with_labels(sample, prediction), batch
+        log_odds = np.zeros(len(batch))
+    return y.mean(), LabelFactor.of(log_odds, sample).alone(0.95), batch
 
 
 @pytest.mark.slow
@@ -285,11 +281,10 @@ def test_intervals_hold_and_strata_save_a_third_of_the_labels(prevalence):
     for _ in range(repetitions):
         for by_strata in widths:
             truth, found, _ = draw_batch(random, model, prevalence, 0.88, by_strata)
-            low, high = found.interval(0.95)
-            widths[by_strata] += high - low
+            widths[by_strata] += found.width
             if by_strata:
-                covered += low <= truth <= high
-                errors.append(found.estimate - truth)
+                covered += found.low <= truth <= found.high
+                errors.append(found.value - truth)
     assert 0.92 <= covered / repetitions <= 0.99
     assert abs(np.mean(errors)) < 3.5 * np.std(errors) / np.sqrt(repetitions)
     # Widths fall with the root of the number of labels.
@@ -304,8 +299,7 @@ def test_a_score_that_tells_nothing_any_more_costs_little():
     for _ in range(60):
         for by_strata in widths:
             _, found, _ = draw_batch(random, model, 0.3, 0.5, by_strata)
-            low, high = found.interval(0.95)
-            widths[by_strata] += high - low
+            widths[by_strata] += found.width
     assert (widths[True] / widths[False]) ** 2 < 1.1
 
 
@@ -322,8 +316,7 @@ def test_as_many_labels_as_planned_give_the_width(auc):
     widths = []
     for _ in range(60):
         _, found, _ = draw_batch(random, model, 0.3, auc, True, m=need["labels"])
-        low, high = found.interval(0.95)
-        widths.append(high - low)
+        widths.append(found.width)
     assert np.mean(widths) == pytest.approx(0.12, rel=0.06)
 
 

@@ -239,14 +239,29 @@ def test_labels_that_were_never_added_are_not_taken_away(one_clf):
 # What an adaptation makes of labels
 
 
-def test_a_group_without_labels_stays_label_free(clf):
+def test_labels_of_a_group_tell_of_the_others(clf):
     free = clf.adapt(X, sensitive_features=z)
     of_group_1 = LABELLED[z[LABELLED] == 1]
     found = clf.adapt(X, some_labels(of_group_1), sensitive_features=z)
-    assert found.groups[0] == free.groups[0]
+    assert found.groups[0].labels.rows == 0
+    assert found.groups[0].without_labels == free.groups[0].estimate
+    # It moves a little: labels tell which scenarios are likely, and no more.
+    moved = found.groups[0].estimate.value - free.groups[0].estimate.value
+    assert 0 < abs(moved) < 0.02
     assert found.groups[1].labels.rows == len(of_group_1)
     assert found.groups[1].labels.verdict is not None
     assert found.groups[1].without_labels.value == free.groups[1].estimate.value
+
+
+@pytest.mark.parametrize("settings", [{"drift": "ignore"}, {"labels": "alone"}])
+def test_a_group_without_labels_hears_nothing_unless_it_may(one_clf, settings):
+    drift = settings.get("drift")
+    free = one_clf.adapt(X, sensitive_features=z, drift=drift)
+    of_group_1 = some_labels(LABELLED[z[LABELLED] == 1])
+    found = one_clf.adapt(X, of_group_1, sensitive_features=z, **settings)
+    estimate = tuple(free.groups[0].estimate)
+    assert tuple(found.groups[0].estimate) == pytest.approx(estimate, abs=1e-3)
+    assert found.groups[1].estimate != free.groups[1].estimate
 
 
 def test_a_few_labels_are_counted_and_not_used(clf):

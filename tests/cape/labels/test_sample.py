@@ -1,29 +1,26 @@
 """Labelled rows in cells of their score, and how many rows each stands for."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cape.evidence._columns import ColumnCounts, TableCells
 from cape.evidence._evidence import GroupEvidence, LabelledEvidence
+from cape.labels._factor import LabelFactor
 from cape.labels._sample import (
+    SAMPLE_LEVEL,
     LabelledSample,
-    combine,
-    compare_with_labels,
     drawn_p_value,
-    estimate_with_labels,
     labelled_sample,
     predictions,
     proportion_interval,
     row_weights,
     score_cells,
 )
-from cape.labels._use import SAMPLE_LEVEL, label_estimate
 from cape.quantify import ScoreHistogram, round_scores
 from cape.training._group_model import GroupModel
 
@@ -71,11 +68,9 @@ def test_rows_drawn_plainly_stand_for_an_equal_share_of_the_batch():
     )
     assert sample.n_rows == 100
     assert sample.n_labelled == 5
-    assert sample.unlabelled_share == 0.95
     assert sample.weight.tolist() == [20.0]
     assert sample.counts.tolist() == [[3, 1, 0, 0], [0, 0, 1, 0]]
     assert sample.positive_share == pytest.approx(0.2)
-    assert sample.design_effect == 1
     assert sample.excess.sum() == pytest.approx(5 * (400 - 20))
 
 
@@ -86,25 +81,22 @@ def test_rows_with_a_probability_stand_for_its_inverse():
     )
     sample = labelled_sample(drawn)
     assert sample.weight == pytest.approx([20, 4])
-    assert sample.is_stratified
     assert sample.positive_share == pytest.approx((20 + 16) / 100)
-    assert sample.design_effect == pytest.approx(20 / (100 / 9))
 
 
 def test_no_labels_are_no_sample():
     part = evidence([4, 0, 0, 0], {})
     with pytest.raises(ValueError, match="evidence must have labelled rows, got none"):
-        label_estimate(MODEL, part, 0.5)
+        labelled_sample(part)
 
 
 @given(
     st.lists(st.integers(0, 6), min_size=4, max_size=4),
     st.lists(st.integers(0, 6), min_size=4, max_size=4),
     st.integers(1, 40),
-    st.floats(0.05, 0.95),
 )
 def test_equal_probabilities_give_the_answer_of_plain_drawing(
-    negatives, positives, unlabelled, label_free
+    negatives, positives, unlabelled
 ):
     labelled = np.array(negatives) + positives
     if labelled.sum() < 2:
@@ -112,13 +104,14 @@ def test_equal_probabilities_give_the_answer_of_plain_drawing(
         negatives[0] += 2
     batch = np.add(labelled, [unlabelled, 0, 1, 2])
     share = labelled.sum() / batch.sum()
-    plain = evidence(batch, {0: (negatives, positives)})
-    weighted = evidence(batch, {share: (negatives, positives)})
-    one = label_estimate(MODEL, plain, label_free)
-    other = label_estimate(MODEL, weighted, label_free)
-    assert other.estimate == pytest.approx(one.estimate, abs=1e-6)
-    assert other.variance == pytest.approx(one.variance, abs=1e-6)
-    assert other.interval(0.95) == pytest.approx(one.interval(0.95), abs=1e-5)
+    plain = alone(evidence(batch, {0: (negatives, positives)}))
+    weighted = alone(evidence(batch, {share: (negatives, positives)}))
+    assert weighted == pytest.approx(plain, abs=1e-5)
+
+
+def alone(part, level=0.95):
+    """What the labels of a part say by themselves."""
+    return LabelFactor.of(MODEL.log_odds, labelled_sample(part)).alone(level)
 
 
 def test_known_labels_stand_for_those_that_are_missing():
@@ -128,8 +121,7 @@ def test_known_labels_stand_for_those_that_are_missing():
     # Whoever says that all rows were drawn, and labels a few, says nothing certain.
     certain = evidence([300, 150, 90, 60], {1: half_came_back[0.5]})
     assert row_weights(certain) == pytest.approx([600 / 15])
-    low, high = label_estimate(MODEL, certain, 0.5).interval(0.95)
-    assert high - low > 0.2
+    assert alone(certain).width > 0.2
 
 
 def test_weights_of_independent_draws_may_fall_short_by_chance():
@@ -302,25 +294,24 @@ def test_all_rows_are_a_sample_and_a_few_rows_cannot_be_told():
     assert table.p_value({0: np.arange(N)[:4]}) == 1
 
 
-# The estimate from labels is prediction-powered inference, and keeps to the facts.
+# What labels say of the share by themselves: prediction-powered, and true to the facts.
 
-shares = st.floats(0, 1)
 levels = st.floats(0.5, 0.99)
 
 
 class Rows:
     """Rows one by one: cell and label of each, which are labelled, and their weight."""
 
-    def __init__(self, cells, positive, labelled, weights, prediction):
+    def __init__(self, cells, positive, labelled, weights, log_odds):
         self.cells = np.array(cells)
         self.positive = np.array(positive, dtype=float)
         self.labelled = np.array(labelled)
         self.weights = np.array(weights, dtype=float)
-        self.prediction = np.array(prediction)
+        self.log_odds = np.array(log_odds)
 
     @property
     def sample(self):
-        n_cells = len(self.prediction)
+        n_cells = len(self.log_odds)
         weight, stratum = np.unique(self.weights, return_inverse=True)
         strata = np.zeros((len(weight), 2, n_cells))
         labels = self.positive[self.labelled].astype(int)
@@ -328,14 +319,13 @@ class Rows:
         batch = np.bincount(self.cells, minlength=n_cells).astype(float)
         return LabelledSample(batch, strata, weight)
 
-    def estimate(self):
-        return estimate_with_labels(self.sample, self.prediction)
+    def factor(self):
+        return LabelFactor.of(self.log_odds, self.sample)
 
     def swapped(self):
         """The same rows, with positives and negatives exchanged."""
-        mirrored = 1 - self.prediction
         return Rows(
-            self.cells, 1 - self.positive, self.labelled, self.weights, mirrored
+            self.cells, 1 - self.positive, self.labelled, self.weights, -self.log_odds
         )
 
 
@@ -345,114 +335,94 @@ def rows(draw, plain=True):
     n_cells = draw(st.integers(1, 5))
     random = np.random.default_rng(draw(st.integers(0, 10**6)))
     cells = random.integers(0, n_cells, n_rows)
-    prediction = np.round(random.uniform(0.01, 0.99, n_cells), 3)
-    positive = random.random(n_rows) < draw(shares)
+    log_odds = np.sort(np.round(random.normal(0, 1.5, n_cells), 1))
+    positive = random.random(n_rows) < draw(st.floats(0, 1))
     n_labelled = draw(st.integers(2, n_rows))
     labelled = random.choice(n_rows, n_labelled, replace=False)
     weights = np.full(n_labelled, n_rows / n_labelled)
     if not plain and n_labelled < n_rows:
-        weights = random.uniform(1, 5, n_labelled)
-    return Rows(cells, positive, labelled, weights, prediction)
+        weights = random.uniform(1.1, 5, n_labelled)
+    return Rows(cells, positive, labelled, weights, log_odds)
 
 
 any_rows = st.one_of(rows(), rows(plain=False))
-
-
-def by_row(case):
-    """Prediction-powered inference as the papers have it, one row at a time."""
-    f = case.prediction[case.cells]
-    y = case.positive[case.labelled]
-    f_labelled = f[case.labelled]
-    w = case.weights
-    m = len(y)
-    y_bar = (w * y).sum() / w.sum()
-    f_bar = (w * f_labelled).sum() / w.sum()
-    u = w**2 - w
-    g = f_labelled - f_bar
-    prior = 8 * f.var() * u.mean()
-    slope = ((u * (y - y_bar) * g).sum() + prior) / ((u * g**2).sum() + prior)
-    slope = min(max(slope, 0), 1.5)
-    theta = y_bar + slope * (f.mean() - f_bar)
-    raw = m / (m - 1) * (u * (y - y_bar - slope * g) ** 2).sum() / w.sum() ** 2
-    smoothed = (m * y_bar + 1) / (m + 2)
-    one_row = smoothed * (1 - smoothed)
-    no_help = max(1, m * w.max() / w.sum()) * (1 - m / len(f))
-    design = (m * raw + 5 * one_row / m * no_help) / (
-        y_bar * (1 - y_bar) + 5 * one_row / m
-    )
-    return theta, one_row * design / m, design
-
-
-@given(any_rows)
-def test_cells_give_what_rows_give(case):
-    assume((case.weights > 1).all())
-    assume(len(set(case.prediction[case.cells])) > 1)
-    theta, variance, design_effect = by_row(case)
-    found = case.estimate()
-    assert found.estimate == pytest.approx(
-        float(np.clip(theta, *found.sample.limits)), abs=1e-9
-    )
-    assert found.variance == pytest.approx(variance, abs=1e-12)
-    assert found.design_effect == pytest.approx(design_effect, abs=1e-9)
 
 
 @given(rows())
 def test_labels_of_all_rows_leave_no_doubt(case):
     case.labelled = np.arange(len(case.cells))
     case.weights = np.ones(len(case.cells))
-    labels = case.estimate()
     truth = case.positive.mean()
-    assert labels.estimate == pytest.approx(truth, abs=1e-12)
-    assert labels.interval(0.95) == (labels.estimate, labels.estimate)
-    assert combine(labels, 0.5, 0.01, 0.95) == labels.estimate
-    assert labels.sample.limits == pytest.approx((truth, truth))
+    factor = case.factor()
+    assert factor.known == truth
+    assert factor.alone(0.95) == (truth, truth, truth)
+    assert factor.p_value(truth, 0.1) == 1
+    assert factor.p_value(truth + 0.01, 0.0) == 0
+    assert factor.limits == (truth, truth)
 
 
 @given(any_rows, levels)
 def test_the_interval_keeps_to_the_labels_that_are_known(case, level):
-    labels = case.estimate()
-    low, high = labels.interval(level)
+    value, low, high = case.factor().alone(level)
     known = case.positive[case.labelled]
     assert known.sum() / len(case.cells) - 1e-12 <= low
     assert high <= 1 - (1 - known).sum() / len(case.cells) + 1e-12
-    assert low <= labels.estimate <= high
-
-
-@given(any_rows, shares, st.floats(0, 0.2), levels)
-def test_positives_and_negatives_have_equal_rights(case, label_free, error, level):
-    labels = case.estimate()
-    mirrored = case.swapped().estimate()
-    assert mirrored.estimate == pytest.approx(1 - labels.estimate, abs=1e-9)
-    assert mirrored.variance == pytest.approx(labels.variance, abs=1e-9)
-    low, high = labels.interval(level)
-    assert mirrored.interval(level) == pytest.approx((1 - high, 1 - low), abs=1e-6)
-    combined = combine(labels, label_free, error, level)
-    of_mirror = combine(mirrored, 1 - label_free, error, level)
-    assert of_mirror == pytest.approx(1 - combined, abs=1e-6)
-    p_value = compare_with_labels(labels, label_free, error)[1]
-    of_mirror = compare_with_labels(mirrored, 1 - label_free, error)[1]
-    assert of_mirror == pytest.approx(p_value, abs=1e-6)
+    assert low <= value <= high
 
 
 @given(any_rows)
-def test_predictions_that_are_all_equal_are_no_help(case):
-    case.prediction = np.full(len(case.prediction), 0.37)
-    labels = case.estimate()
-    y_bar = (case.weights @ case.positive[case.labelled]) / case.weights.sum()
-    expected = np.clip(y_bar, *labels.sample.limits)
-    assert labels.estimate == pytest.approx(expected)
+def test_no_share_is_possible_beyond_the_labels_that_are_known(case):
+    factor = case.factor()
+    low, high = factor.limits
+    points = np.array([low - 0.01, low, (low + high) / 2, high, high + 0.01])
+    likelihood = factor.likelihood(points)
+    assert (likelihood[:, [0, -1]] == 0).all()
+    assert np.isfinite(likelihood).all() and likelihood.max() == 1
 
 
-@given(any_rows, shares, st.floats(0, 0.3), levels)
-def test_the_combination_lies_between_both_and_inside_the_interval(
-    case, label_free, error, level
-):
-    labels = case.estimate()
-    combined = combine(labels, label_free, error, level)
-    low, high = labels.interval(level)
-    assert low <= combined <= high
-    ends = sorted((labels.estimate, label_free))
-    assert ends[0] - 1e-12 <= combined <= ends[1] + 1e-12
+@given(any_rows, st.floats(0.01, 0.99), st.floats(0.01, 0.2), levels)
+def test_positives_and_negatives_have_equal_rights(case, label_free, error, level):
+    value, low, high = case.factor().alone(level)
+    mirrored = case.swapped().factor()
+    assert mirrored.alone(level) == pytest.approx(
+        (1 - value, 1 - high, 1 - low), abs=3e-3
+    )
+    p_value = case.factor().p_value(label_free, error)
+    assert mirrored.p_value(1 - label_free, error) == pytest.approx(p_value, abs=0.03)
+
+
+def test_a_no_of_a_high_score_says_more_than_one_of_a_low_score():
+    """The share of positives that three negatives speak for, by where they lie."""
+    cells = np.repeat([0, 1], 50)
+    by_place = []
+    for first in (0, 50):
+        labelled = np.append(np.arange(first, first + 3), [20, 70])
+        positive = np.zeros(100)
+        positive[70] = 1
+        case = Rows(cells, positive, labelled, np.full(5, 20.0), [-2.0, 2.0])
+        by_place.append(case.factor().alone(0.95).value)
+    assert by_place[1] < by_place[0] - 0.1
+
+
+def test_as_many_rows_in_other_cells_say_the_same_if_all_cells_are_alike():
+    one = Rows(
+        [0] * 30 + [1] * 30, [1] * 20 + [0] * 40, range(0, 60, 4), [4.0] * 15, [0, 0]
+    )
+    other = Rows([0] * 45 + [1] * 15, one.positive, one.labelled, one.weights, [0, 0])
+    assert one.factor().alone(0.95) == other.factor().alone(0.95)
+
+
+@pytest.mark.parametrize("labelled", [100, 10_000])
+def test_many_labels_give_the_interval_of_a_proportion(labelled):
+    """The grid is fine enough for any number of labels."""
+    n = 10 * labelled
+    positive = np.arange(n) % 10 < 3
+    every = np.arange(0, n, 10) + np.arange(labelled) % 10
+    case = Rows(np.zeros(n, dtype=int), positive, every, np.full(labelled, 10.0), [0.0])
+    value, low, high = case.factor().alone(0.95)
+    error = 1.96 * np.sqrt(0.3 * 0.7 / labelled * 0.9)
+    assert value == pytest.approx(0.3, abs=0.1 * error)
+    assert (high - low) / 2 == pytest.approx(error, rel=0.04)
 
 
 @pytest.mark.parametrize("n", [10, 25, 100, 400])
@@ -467,24 +437,3 @@ def test_intervals_of_proportions_hold_as_often_as_they_say(n):
         held.append(binom.pmf(hits, n, truth) @ is_inside)
     assert min(held) > 0.9
     assert 0.94 < np.mean(held) < 0.97
-
-
-def test_verdicts_of_clear_cases():
-    random = np.random.default_rng(1)
-    n = 2000
-    cells = random.integers(0, 2, n)
-    positive = random.random(n) < np.where(cells, 0.6, 0.1)
-    labelled = random.choice(n, 1000, replace=False)
-    case = Rows(cells, positive, labelled, np.full(1000, 2.0), [0.1, 0.6])
-    labels = case.estimate()
-    truth = labels.estimate
-    assert compare_with_labels(labels, truth, 0.01)[0] == "confirmed"
-    refuted = compare_with_labels(labels, truth + 0.15, 0.01)
-    assert refuted[0] == "refuted" and refuted[1] < 1e-6
-    # A vague label-free estimate cannot be refuted, and is too far to be confirmed.
-    vague = compare_with_labels(labels, truth + 0.15, 0.2)
-    assert vague[0] == "not_contradicted"
-    # All labels, and an estimate that claims to be exact.
-    exact = replace(labels, variance=0.0, design_effect=0.0)
-    assert compare_with_labels(exact, truth, 0.0)[1] == 1
-    assert compare_with_labels(exact, truth + 0.01, 0.0)[1] == 0

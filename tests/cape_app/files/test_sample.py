@@ -178,7 +178,9 @@ def test_rows_that_were_chosen_are_not_used_and_that_is_said(
     assert checked.p_value < 0.01
     adapted = found.adaptation.groups["blue"]
     assert adapted.labels.verdict is None
-    assert adapted.estimate.value == adapted.without_labels.value
+    # Only the labels of the other groups tell of it.
+    moved = adapted.estimate.value - adapted.without_labels.value
+    assert abs(moved) < adapted.without_labels.width / 10
     assert found.adaptation.groups["green"].labels.verdict is not None
     (note,) = [note for note in notes if note.code == "labels_not_used"]
     assert note.values["group"] == "blue"
