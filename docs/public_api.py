@@ -48,7 +48,7 @@ API = {
     ),
     "cape.persist": ("Saving and loading", "TRUSTED load read_header save"),
     "cape.watch": ("Streams and looks", "RollingCape Watch"),
-    "cape.elsewhere.dask": ("Dask", "adapt evidence predict"),
+    "cape.elsewhere.dask": ("Dask", "evidence predict"),
     "cape.elsewhere.sql": ("Evidence by SQL", "evidence query"),
     "cape.training": ("Sampling", "pp_sampling shift"),
     "cape.datasets": ("Datasets", "fetch_compas make_synthetic"),

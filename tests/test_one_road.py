@@ -296,7 +296,7 @@ def test_a_cluster_asks_for_each_row_once(
     from cape.elsewhere import dask as scale
 
     clf = counting[pool, scores]
-    adaptation = scale.adapt(clf, partitions)
+    adaptation = clf.adapt(evidence=scale.evidence(clf, partitions))
     assert asked == by_every_learner(clf)
     asked.clear()
     y_pred = scale.predict(clf, partitions, adaptation=adaptation).compute()

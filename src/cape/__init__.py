@@ -8,7 +8,7 @@ from cape.base._packages import lazily
 
 if TYPE_CHECKING:
     from cape.base._estimate import Estimate
-    from cape.classifier import CapeClassifier
+    from cape.classifier import CapeClassifier, FrozenCape
     from cape.datasets import make_synthetic
     from cape.evidence._evidence import Evidence
     from cape.examination import (
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from cape.quantify import QUANTIFIERS, Quantifier
     from cape.rules import RULES, Constrained, GroupSituation, Rule
     from cape.rules._adaptation import Adaptation, AdaptationWarning
-    from cape.rules._frozen import FrozenCape
     from cape.training import pp_sampling
     from cape.training._scores import Scores
     from cape.watch import RollingCape, Watch
@@ -38,38 +37,26 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 """Version of the package."""
 
-_HOME = {
-    "Adaptation": "cape.rules._adaptation",
-    "AdaptationWarning": "cape.rules._adaptation",
-    "Audit": "cape.metrics",
-    "Backtest": "cape.examination",
-    "CapeClassifier": "cape.classifier",
-    "Constrained": "cape.rules",
-    "Estimate": "cape.base._estimate",
-    "Evidence": "cape.evidence._evidence",
-    "Examination": "cape.examination",
-    "FrozenCape": "cape.rules._frozen",
-    "GroupSituation": "cape.rules",
-    "QUANTIFIERS": "cape.quantify",
-    "Quantifier": "cape.quantify",
-    "RULES": "cape.rules",
-    "RollingCape": "cape.watch",
-    "Rule": "cape.rules",
-    "Scores": "cape.training._scores",
-    "Watch": "cape.watch",
-    "audit": "cape.metrics",
-    "backtest": "cape.examination",
-    "examine": "cape.examination",
-    "load": "cape.persist",
-    "make_fairness_scorer": "cape.metrics",
-    "make_synthetic": "cape.datasets",
-    "pp_sampling": "cape.training",
-    "prevalence_difference": "cape.metrics",
-    "proportional_equality": "cape.metrics",
-    "rows_needed": "cape.examination",
-    "rows_to_label": "cape.examination",
-    "save": "cape.persist",
+_NAMES = {
+    "cape.base._estimate": "Estimate",
+    "cape.classifier": "CapeClassifier FrozenCape",
+    "cape.datasets": "make_synthetic",
+    "cape.evidence._evidence": "Evidence",
+    "cape.examination": "Backtest Examination backtest examine rows_needed "
+    "rows_to_label",
+    "cape.metrics": "Audit audit make_fairness_scorer prevalence_difference "
+    "proportional_equality",
+    "cape.persist": "load save",
+    "cape.quantify": "QUANTIFIERS Quantifier",
+    "cape.rules": "Constrained GroupSituation RULES Rule",
+    "cape.rules._adaptation": "Adaptation AdaptationWarning",
+    "cape.training": "pp_sampling",
+    "cape.training._scores": "Scores",
+    "cape.watch": "RollingCape Watch",
 }
+"""The names of the library that stand here, by the module that each comes from."""
+
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [*_HOME, "__version__"]
 

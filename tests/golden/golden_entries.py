@@ -539,7 +539,8 @@ def with_dask() -> dict:
     clf = numeric_model()
     ddf = dd.from_pandas(numbers(table).assign(group=table["group"]), npartitions=4)
     with dask.config.set(scheduler="synchronous"):
-        adaptation = scale.adapt(clf, ddf, sensitive_features="group")
+        evidence = scale.evidence(clf, ddf, sensitive_features="group")
+        adaptation = clf.adapt(evidence=evidence)
         y_pred = scale.predict(clf, ddf, sensitive_features="group").compute()
     answers = of_adaptation(adaptation) | of_decisions(y_pred)
     in_memory = of_batch(clf, numbers(table), sensitive_features=table["group"])

@@ -204,7 +204,7 @@ def _in_order(sensitive_features: Any, names: Sequence[str] | None) -> Any:
     return admit("sensitive_features", sensitive_features)[names]
 
 
-def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[Any, Any]:
+def split_columns(X: Any, columns: Any) -> tuple[Any, Any]:
     """Take columns out of a table.
 
     Parameters
@@ -213,8 +213,6 @@ def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[An
         Data frame, array, sparse matrix or list of rows.
     columns : column or list of columns
         Names if X is a data frame, else positions, which may be negative.
-    name : str, default="group_columns"
-        Name of the parameter, for the error.
 
     Returns
     -------
@@ -232,7 +230,7 @@ def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[An
         columns = [columns]
     wanted = list(columns)
     if not wanted:
-        raise ValueError(f"{name} must name at least one column, got none.")
+        raise ValueError("group_columns must name at least one column, got none.")
     if hasattr(X, "columns"):
         names = list(X.columns)
         unknown = [column for column in wanted if column not in names]
@@ -242,7 +240,7 @@ def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[An
         unknown = [column for column in wanted if not _is_position(column, names)]
     if unknown:
         raise ValueError(
-            f"{name} must be columns of X, among {names[:20]}, got {unknown}."
+            f"group_columns must be columns of X, among {names[:20]}, got {unknown}."
         )
     if not hasattr(X, "columns"):
         # Negative positions count from the end, as everywhere in Python.

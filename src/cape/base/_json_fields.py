@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
 
 _MOST_CHARACTERS = 60
@@ -164,6 +166,51 @@ def strict_json(content: Any) -> Any:
     if isinstance(content, float) and not math.isfinite(content):
         return None
     return content
+
+
+def seal(state: dict[str, Any], number: int) -> str:
+    """Write a state as JSON text with a format number and a hash."""
+    content = {"format": number, "sha256": _hash(state), "state": state}
+    return json.dumps(content, allow_nan=False)
+
+
+def unseal(
+    text: str, writer: str, number: int, fingerprint: str, what: str
+) -> dict[str, Any]:
+    """Read what `seal` wrote, and check that it is unchanged and of a model.
+
+    Parameters
+    ----------
+    text, writer, number
+        As in `read_format`.
+    fingerprint : str
+        That of the model.
+    what : str
+        What the state is of, for the error.
+
+    Returns
+    -------
+    dict
+    """
+    content = read_format(text, writer, number)
+    state = content.value("state")
+    if content.text("sha256") != _hash(state):
+        raise ValueError(
+            f"text must be as {writer} wrote it, got text that was changed or damaged "
+            "since."
+        )
+    if state["fingerprint"] != fingerprint:
+        raise ParameterError(
+            "clf",
+            f"must be the model of the {what} (fingerprint "
+            f"{state['fingerprint'][:12]}), got {fingerprint[:12]}.",
+        )
+    return state
+
+
+def _hash(state: Any) -> str:
+    """Hash a state, whatever the order of its fields."""
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
 def read_format(text: str, writer: str, number: int) -> Fields:

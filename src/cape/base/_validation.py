@@ -603,7 +603,7 @@ def check_same_kind(**columns: np.ndarray) -> None:
         )
 
 
-def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
+def check_binary_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Check labels of two classes.
 
     Parameters
@@ -611,8 +611,6 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
     y : array-like of shape (n_samples,)
         Labels of two values; the greater is the positive class, in their own order if
         they have one.
-    name : str, default="y"
-        Name of the parameter, for the error.
 
     Returns
     -------
@@ -626,20 +624,20 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
     ValueError
         If the labels are not of exactly two classes, or as in `check_labels`.
     """
-    y, order = check_labels(y, name)
+    y, order = check_labels(y)
     if len(y) == 0:
         raise ValueError(
-            f"{name} must have at least one row of each of two classes, got 0 rows."
+            "y must have at least one row of each of two classes, got 0 rows."
         )
     # Whole numbers are classes. All other types are looked at before np.unique, which
     # cannot sort values of different types.
     kind = "multiclass"
     if y.dtype.kind not in "biu":
-        check_same_kind(**{name: y})
-        kind = type_of_target(y, input_name=name)
+        check_same_kind(y=y)
+        kind = type_of_target(y, input_name="y")
     if kind.startswith("continuous") or kind == "unknown":
         raise ValueError(
-            f"Unknown label type: {name} must hold two classes of one type, got {kind} "
+            f"Unknown label type: y must hold two classes of one type, got {kind} "
             f"values such as {y[0]!r:.60}. Convert them first, such as with astype."
         )
     classes = np.unique(y)
@@ -650,12 +648,12 @@ def check_binary_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray
         # scikit-learn's estimator checks look for the first two sentences.
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
-            f"{kind}: {name} must hold two classes, got {len(classes)} classes "
+            f"{kind}: y must hold two classes, got {len(classes)} classes "
             f"({listed})."
         )
     if len(classes) < 2:
         raise ValueError(
-            f"{name} must hold two classes, got {len(classes)} class: "
+            f"y must hold two classes, got {len(classes)} class: "
             f"{classes.tolist()} (n_samples = {len(y)})."
         )
     if order:

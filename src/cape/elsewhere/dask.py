@@ -28,7 +28,7 @@ from cape.rules._adaptation import Adaptation
 from cape.rules._deciding import decide, refuse_row_keepers
 from cape.training._reading import batch_of, read_batch
 
-__all__ = ["adapt", "evidence", "predict"]
+__all__ = ["evidence", "predict"]
 
 _FAN_IN = 8
 """How many pieces of evidence one task adds up: no worker has to hold all of them."""
@@ -68,8 +68,10 @@ def evidence(
     >>> import dask.dataframe as dd
     >>> from cape.elsewhere import dask as scale
     >>> ddf = dd.from_pandas(new.frame[["U", "V", "z"]], npartitions=3)
-    >>> scale.evidence(clf, ddf, sensitive_features="z")
-    Evidence(0: 500 rows, 1: 500 rows)
+    >>> evidence = scale.evidence(clf, ddf, sensitive_features="z")
+    >>> in_memory = clf.adapt(new.data, sensitive_features=new.sensitive_features)
+    >>> clf.adapt(evidence=evidence) == in_memory
+    True
     """
     columns = {
         "y": y,
@@ -77,46 +79,6 @@ def evidence(
         "inclusion_probability": inclusion_probability,
     }
     return _total(_parts(CapeClassifier.evidence, clf, ddf, columns))
-
-
-def adapt(
-    clf: CapeClassifier,
-    ddf: Any,
-    y: str | None = None,
-    *,
-    level: float = 0.95,
-    rule: Any = None,
-    **columns: Any,
-) -> Adaptation:
-    """Adapt a model to all rows of a Dask DataFrame, in one pass.
-
-    Parameters
-    ----------
-    clf, ddf, y
-        As in `evidence`.
-    level : float in (0, 1), default=0.95
-        Confidence level of the intervals and of the bound on PD.
-    rule : str or Rule, default=None
-        What to aim at, as in ``clf.adapt``.
-    **columns : str or list of str
-        ``sensitive_features`` and ``inclusion_probability``, as in `evidence`.
-
-    Returns
-    -------
-    Adaptation
-        The same as ``clf.adapt`` gives for all rows in memory.
-
-    Examples
-    --------
-    >>> import dask.dataframe as dd
-    >>> from cape.elsewhere import dask as scale
-    >>> ddf = dd.from_pandas(new.frame[["U", "V", "z"]], npartitions=3)
-    >>> in_memory = clf.adapt(new.data, sensitive_features=new.sensitive_features)
-    >>> scale.adapt(clf, ddf, sensitive_features="z") == in_memory
-    True
-    """
-    batch = evidence(clf, ddf, y, **columns)
-    return clf.adapt(evidence=batch, level=level, rule=rule)
 
 
 def predict(

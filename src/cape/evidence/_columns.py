@@ -708,7 +708,7 @@ class TableCells:
         nothing = np.zeros_like(counts[..., :1])
         return np.concatenate([counts, nothing], axis=-1)[..., padded]
 
-    def count(self, X: Any, weights: np.ndarray | None = None) -> ColumnCounts:
+    def count(self, X: Any) -> ColumnCounts:
         """Count the rows of a table in the cells of every column.
 
         Parameters
@@ -716,25 +716,21 @@ class TableCells:
         X : table
             With the columns of training, in their order; of more than 500 the first
             500 are counted.
-        weights : ndarray of shape (n_rows,), default=None
-            Weights of training rows.
 
         Returns
         -------
         ColumnCounts
         """
-        if weights is None and self.has_numbers(X):
+        if self.has_numbers(X):
             return ColumnCounts(self._count_numbers(X, [slice(None)])[0])
         counts: list[np.ndarray] = []
         unseen = {}
         for place, cells in enumerate(self.columns):
             codes, names = _codes(cells, take_column(X, cells.place))
-            counts.append(np.bincount(codes, weights, cells.n_cells))
+            counts.append(np.bincount(codes, minlength=cells.n_cells))
             if names is not None:
                 unseen[place] = names
-        dtype = np.int64 if weights is None else np.float64
-        joined = np.concatenate(counts) if counts else np.empty(0)
-        return ColumnCounts(joined.astype(dtype), unseen)
+        return ColumnCounts(np.concatenate(counts), unseen)
 
     def count_each(
         self,

@@ -192,37 +192,6 @@ class ScoreHistogram:
         rows = np.sort(scores) if keep_rows else None
         return cls(edges, counts, sums, unit, rows)
 
-    @classmethod
-    def empty(
-        cls,
-        edges: np.ndarray,
-        *,
-        unit: int = 1,
-        keep_rows: bool = False,
-    ) -> ScoreHistogram:
-        """Return the histogram of no rows, the zero of the addition.
-
-        Parameters
-        ----------
-        edges : ndarray of int64 of shape (n_edges,)
-            The inner cut points, ascending.
-        unit : int, default=1
-            Number of scores of each row.
-        keep_rows : bool, default=False
-            Whether histograms that are added to this one keep their scores.
-
-        Returns
-        -------
-        ScoreHistogram
-
-        Examples
-        --------
-        >>> ScoreHistogram.empty(np.array([HALF]))
-        ScoreHistogram(0 rows in 2 cells)
-        """
-        no_scores = np.empty(0, dtype=np.int64)
-        return cls.of(no_scores, edges, unit=unit, keep_rows=keep_rows)
-
     @cached_property
     def size(self) -> float:
         """Number of rows, or the sum of their weights."""
@@ -301,20 +270,16 @@ class ScoreHistogram:
         starts = np.append(0, first_cells)
         return np.add.reduceat(self.counts, starts)
 
-    def shares_of_even_cells(self, n_cells: int = 20) -> np.ndarray:
+    def shares_of_even_cells(self) -> np.ndarray:
         """Return the share of scores in cells of equal width, for a picture.
-
-        Parameters
-        ----------
-        n_cells : int, default=20
-            Enough to see where a mixture misses, few enough for a small picture.
 
         Returns
         -------
-        ndarray of shape (n_cells,)
+        ndarray of shape (20,)
+            Enough to see where a mixture misses, few enough for a small picture.
         """
         # Scores are integers, multiples of 2^-32.
-        ends = np.arange(1, n_cells) / n_cells
+        ends = np.arange(1, 20) / 20
         edges = np.rint(ends * ONE).astype(np.int64)
         # With several scores a row, counts exceed the rows; shares do not.
         counts = self.merged(edges)

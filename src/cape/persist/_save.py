@@ -21,12 +21,11 @@ from sklearn.exceptions import InconsistentVersionWarning
 from cape.base._io import check_free, new_file
 from cape.base._packages import require_extra
 from cape.base._validation import check_fitted_cape
-from cape.classifier import CapeClassifier
+from cape.classifier import CapeClassifier, FrozenCape
 from cape.persist import _file
 from cape.persist._packing import packed, unpack
 from cape.persist._schema import SchemaCheck
 from cape.rules._adaptation import Adaptation
-from cape.rules._frozen import FrozenCape
 
 _SCHEMA = "schema.json"
 

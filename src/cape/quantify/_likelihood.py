@@ -24,6 +24,8 @@ ValuesAndDerivatives: TypeAlias = tuple[np.ndarray, np.ndarray]
 # Newton's method approaches a root at an end without reaching it.
 _AT_THE_END = 1e-10
 
+_MOST_STEPS = 60
+
 
 def decreasing_root(
     function: Callable[[np.ndarray], ValuesAndDerivatives],
@@ -33,7 +35,6 @@ def decreasing_root(
     high: float = 1.0,
     tolerance: float = 1e-12,
     remainder: float = 1 / 64,
-    max_steps: int = 60,
 ) -> np.ndarray:
     """Find where each of several decreasing functions crosses 0.
 
@@ -54,8 +55,6 @@ def decreasing_root(
     remainder : float, default=1/64
         If Newton's step leaves the bracket, go towards its end instead and leave this
         share of the way. 1/2 is bisection.
-    max_steps : int, default=60
-        Stop after so many steps.
 
     Returns
     -------
@@ -64,7 +63,7 @@ def decreasing_root(
     x = np.array(start, dtype=np.float64)
     left = np.full_like(x, low)
     right = np.full_like(x, high)
-    for step in range(max_steps):
+    for step in range(_MOST_STEPS):
         value, derivative = function(x)
         root_is_right = value > 0
         left = np.where(root_is_right, x, left)

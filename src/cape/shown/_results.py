@@ -523,6 +523,7 @@ CRITERION_NAMES = {
 }
 """What the page and the terminal call a criterion, by the name of its metric."""
 
+
 RULE_NAMES = {
     "prevalence": "each group's true share",
     "proportional_equality": "proportional equality",
@@ -628,24 +629,6 @@ def weighted(names: Sequence[str]) -> str:
     )
 
 
-def scores_are_perfect(aucs: Mapping[Hashable, float]) -> str:
-    """Name groups in which a prefit model makes hardly a mistake."""
-    return (
-        f"the fitted estimator makes almost no mistakes in {_with_auc(aucs, 3)}. Was "
-        "it trained on these rows? cv='prefit' needs rows that it has not seen; "
-        "otherwise estimates are wrong."
-    )
-
-
-def scores_are_reversed(aucs: Mapping[Hashable, float]) -> str:
-    """Name groups in which positives have the lower scores."""
-    return (
-        f"the scores are reversed in {_with_auc(aucs)}: positives have the lower ones. "
-        "Does predict_proba of the estimator return its columns in the order of "
-        "classes_, or is another label positive?"
-    )
-
-
 def columns_without_values(names: Sequence[str]) -> str:
     """Name columns that hold no value in training."""
     return (
@@ -654,33 +637,34 @@ def columns_without_values(names: Sequence[str]) -> str:
     )
 
 
-def scores_without_signal(aucs: Mapping[Hashable, float]) -> str:
-    """Name groups whose AUC may be 1/2."""
-    return (
-        f"the scores do not tell the classes apart in {_with_auc(aucs)}: the 95% "
-        "interval of the AUC reaches down to 0.5 or lower. The share of positives in "
-        "such a group cannot be estimated from its scores."
-    )
-
-
 _LABELS = 97
 """Labels that make the interval of any share 0.2 wide: (1.96 / 0.2)^2, rounded up."""
 
+WEAK_SCORES = {
+    "perfect": "the fitted estimator makes almost no mistakes in {}. Was it trained on "
+    "these rows? cv='prefit' needs rows that it has not seen; otherwise estimates are "
+    "wrong.",
+    "reversed": "the scores are reversed in {}: positives have the lower ones. Does "
+    "predict_proba of the estimator return its columns in the order of classes_, or is "
+    "another label positive?",
+    "no signal": "the scores do not tell the classes apart in {}: the 95% interval of "
+    "the AUC reaches down to 0.5 or lower. The share of positives in such a group "
+    "cannot be estimated from its scores.",
+    "weak": "the scores barely tell the classes apart in {}: without labels, a batch "
+    "will usually say nothing about the share of positives because a little drift "
+    f"drowns out weak scores. With labels for {_LABELS} random rows of a group, its "
+    "interval is about 0.2 wide.",
+}
+"""What is wrong with the scores of groups."""
 
-def scores_say_too_little(aucs: Mapping[Hashable, float]) -> str:
-    """Name groups of which a batch without labels will say nothing."""
-    return (
-        f"the scores barely tell the classes apart in {_with_auc(aucs)}: without "
-        "labels, a batch will usually say nothing about the share of positives because "
-        "a little drift drowns out weak scores. With labels for "
-        f"{_LABELS} random rows of a group, its interval is about 0.2 wide."
-    )
 
-
-def _with_auc(aucs: Mapping[Hashable, float], digits: int = 2) -> str:
-    return _few(
-        f"{group_name(group)!r} (AUC {auc:.{digits}f})" for group, auc in aucs.items()
-    )
+def weak_scores(why: str, aucs: Mapping[Hashable, float]) -> str:
+    """Name groups whose estimates will be worth little, with their AUC."""
+    digits = 3 if why == "perfect" else 2
+    groups = []
+    for group, auc in aucs.items():
+        groups.append(f"{group_name(group)!r} (AUC {auc:.{digits}f})")
+    return WEAK_SCORES[why].format(_few(groups))
 
 
 def scores_are_alike(positives: float, negatives: float) -> str:

@@ -10,21 +10,6 @@ of what they leave. `_reading` scores and counts the rows of a batch.
 All that exists for speed lives here.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from cape.base._packages import lazily
-
-if TYPE_CHECKING:
-    from cape.training._sampling import pp_sampling, shift
+from cape.training._sampling import pp_sampling, shift
 
 __all__ = ["pp_sampling", "shift"]
-
-__getattr__ = lazily(
-    "cape.training",
-    {
-        "pp_sampling": "cape.training._sampling",
-        "shift": "cape.training._sampling",
-    },
-)

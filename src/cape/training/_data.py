@@ -11,18 +11,8 @@ import pandas as pd
 
 from cape.base._groups import Group, Groups, group_name
 from cape.base._numbers import rows_text, shortened
-from cape.base._validation import (
-    all_if_none,
-    number_of_columns,
-)
-from cape.shown._results import (
-    few_rows_of_a_class,
-    rows_are_repeated,
-    scores_are_perfect,
-    scores_are_reversed,
-    scores_say_too_little,
-    scores_without_signal,
-)
+from cape.base._validation import all_if_none, number_of_columns
+from cape.shown import _results as words
 from cape.training._group_model import GroupModel
 
 _MOST_NAMES = 10
@@ -195,36 +185,31 @@ def warn_of_weak_groups(
     models: dict[Group, GroupModel], min_class_size: int, prefit: bool
 ) -> None:
     """Warn of groups whose estimates will be worth little, and say why."""
-    perfect = {}
     few_rows = {}
-    no_signal = {}
-    weak = {}
-    reversed_ = {}
+    weak: dict[str, dict[Group, float]] = {why: {} for why in words.WEAK_SCORES}
     for group, model in models.items():
         if model.own is not None:
             # Its intervals count what the own rows do not tell.
             continue
         smaller_class = min(model.positives.size, model.negatives.size)
+        auc = model.auc()
+        error = _Z * model.auc_error()
         if smaller_class < min_class_size:
             few_rows[group] = (model.size, smaller_class)
-        elif model.auc() < _REVERSED_AUC and model.auc() + _Z * model.auc_error() < 0.5:
-            reversed_[group] = model.auc()
-        elif model.auc() - _Z * model.auc_error() <= 0.5:
-            no_signal[group] = model.auc()
-        elif model.auc() < _LOW_AUC:
-            weak[group] = model.auc()
-        elif prefit and model.auc() > _PERFECT_AUC:
-            perfect[group] = model.auc()
-    if perfect:
-        warnings.warn(scores_are_perfect(perfect), stacklevel=6)
+        elif auc < _REVERSED_AUC and auc + error < 0.5:
+            weak["reversed"][group] = auc
+        elif auc - error <= 0.5:
+            weak["no signal"][group] = auc
+        elif auc < _LOW_AUC:
+            weak["weak"][group] = auc
+        elif prefit and auc > _PERFECT_AUC:
+            weak["perfect"][group] = auc
     if few_rows:
-        warnings.warn(few_rows_of_a_class(few_rows, min_class_size), stacklevel=6)
-    if reversed_:
-        warnings.warn(scores_are_reversed(reversed_), stacklevel=6)
-    if no_signal:
-        warnings.warn(scores_without_signal(no_signal), stacklevel=6)
-    if weak:
-        warnings.warn(scores_say_too_little(weak), stacklevel=6)
+        text = words.few_rows_of_a_class(few_rows, min_class_size)
+        warnings.warn(text, stacklevel=6)
+    for why, aucs in weak.items():
+        if aucs:
+            warnings.warn(words.weak_scores(why, aucs), stacklevel=6)
 
 
 _MOST_COPIES = 0.02
@@ -278,7 +263,7 @@ def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
         # Values that cannot be hashed, such as lists.
         return
     if n_repeated:
-        warnings.warn(rows_are_repeated(n_repeated, len(groups)), stacklevel=6)
+        warnings.warn(words.rows_are_repeated(n_repeated, len(groups)), stacklevel=6)
 
 
 def _hashes(table: pd.DataFrame | pd.Series) -> np.ndarray:

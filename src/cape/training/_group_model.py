@@ -516,11 +516,6 @@ class OwnRows:
     negatives: float
     auc: float
 
-    @property
-    def has_both_classes(self) -> bool:
-        """Whether there is anything that the group could say by itself."""
-        return min(self.positives, self.negatives) > 0
-
 
 @dataclass(frozen=True)
 class GroupModel:
@@ -713,25 +708,6 @@ class GroupModel:
         if isinstance(pool, ThresholdPool):
             return int(np.searchsorted(pool.cuts, self.training_cut))
         return int(np.abs(pool.thetas - self.prevalence).argmin())
-
-    def unadapted_rates(self, cut: int) -> tuple[float, float]:
-        """Compute the rates of the model as trained.
-
-        Parameters
-        ----------
-        cut : int
-            Score above which a row is called positive, an edge of the histograms.
-
-        Returns
-        -------
-        tpr, fpr : float
-            From the out-of-fold scores.
-        """
-        # `above` starts with the cut that calls all rows, one before the first edge.
-        place = int(np.searchsorted(self.edges, cut)) + (cut >= 0)
-        tpr = self.positives.above()[place] / self.positives.counts.sum()
-        fpr = self.negatives.above()[place] / self.negatives.counts.sum()
-        return float(tpr), float(fpr)
 
     def auc(self) -> float:
         """Compute the chance that a positive scores above a negative (ties: half).

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter, deque
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -23,7 +21,7 @@ from cape.base._groups import (
     group_to_json,
     sorted_groups,
 )
-from cape.base._json_fields import read_format
+from cape.base._json_fields import seal, unseal
 from cape.base._validation import (
     all_if_none,
     check_fitted_cape,
@@ -46,7 +44,7 @@ __all__ = ["RollingCape"]
 _LEVEL = 0.95
 """Level of the intervals that labels are compared with."""
 
-_FORMAT = 2
+_FORMAT = 3
 """Number of the JSON format; it changes when older text can no longer be read."""
 
 _AHEAD = timedelta(days=1)
@@ -334,8 +332,7 @@ class RollingCape:
                 "zoned": self._zoned,
                 "groups": groups,
             }
-        content = {"format": _FORMAT, "sha256": _hash(state), "state": state}
-        return json.dumps(content, allow_nan=False)
+        return seal(state, _FORMAT)
 
     @classmethod
     def from_json(
@@ -358,18 +355,7 @@ class RollingCape:
         RollingCape
         """
         check_fitted_cape(clf)
-        content = read_format(text, "RollingCape.to_json", _FORMAT)
-        state = content.value("state")
-        if content.text("sha256") != _hash(state):
-            raise ValueError(
-                "text must be as RollingCape.to_json wrote it, got a text that was "
-                "damaged or changed."
-            )
-        if state["fingerprint"] != clf.fingerprint_:
-            raise ValueError(
-                "clf must be the model of the stream (fingerprint "
-                f"{state['fingerprint'][:12]}), got {clf.fingerprint_[:12]}."
-            )
+        state = unseal(text, "RollingCape.to_json", _FORMAT, clf.fingerprint_, "stream")
         span = state["window"]
         if isinstance(span, dict):
             span = timedelta(**span)
@@ -559,10 +545,6 @@ def _as_ids(ids: Any) -> list[Any]:
             raise ValueError(f"ids must be int or str, got {name!r}.")
         names.append(name if isinstance(name, str) else int(name))
     return names
-
-
-def _hash(state: Any) -> str:
-    return hashlib.sha256(json.dumps(state).encode()).hexdigest()
 
 
 def _is_number_of_rows(value: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -21,7 +20,7 @@ from cape.base._groups import (
     group_to_json,
     unique_names,
 )
-from cape.base._json_fields import read_format, strict_json
+from cape.base._json_fields import seal, strict_json, unseal
 from cape.base._validation import check_fitted_cape, check_prevalence
 from cape.classifier import CapeClassifier
 from cape.evidence._evidence import PLAIN, Evidence, GroupEvidence
@@ -499,8 +498,7 @@ class Watch(InNotebook):
             "tracks": tracks,
             "bets": {name: bet.to_json() for name, bet in self._bets.items()},
         }
-        content = {"format": _FORMAT, "sha256": _digest(state), "state": state}
-        return json.dumps(content, allow_nan=False)
+        return seal(state, _FORMAT)
 
     @classmethod
     def from_json(cls, clf: CapeClassifier, text: str) -> Watch:
@@ -522,20 +520,8 @@ class Watch(InNotebook):
         ValueError
             If the text is of another model, or was changed since it was written.
         """
-        content = read_format(text, "Watch.to_json", _FORMAT)
-        state = content.value("state")
-        if content.text("sha256") != _digest(state):
-            raise ValueError(
-                "text must be as Watch.to_json wrote it, got text that was changed or "
-                "damaged since."
-            )
         check_fitted_cape(clf)
-        if state["fingerprint"] != clf.fingerprint_:
-            raise ParameterError(
-                "clf",
-                "must be the model of the watch (fingerprint "
-                f"{state['fingerprint'][:12]}), got {clf.fingerprint_[:12]}.",
-            )
+        state = unseal(text, "Watch.to_json", _FORMAT, clf.fingerprint_, "watch")
         watch = cls(clf, state["questions"], alpha=state["alpha"])
         watch._members = dict(zip(watch._groups, state["members"], strict=True))
         watch.looks = state["looks"]
@@ -547,11 +533,6 @@ class Watch(InNotebook):
         for name, entry in state["bets"].items():
             watch._bets[name].restore(entry)
         return watch
-
-
-def _digest(state: Any) -> str:
-    """Hash a state, whatever the order of its fields."""
-    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
 def _is_asked_anew(alarm: Mapping[str, Any]) -> bool:

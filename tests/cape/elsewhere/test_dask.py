@@ -59,8 +59,6 @@ def test_any_number_of_partitions_gives_what_memory_gives(
     evidence, labels = in_memory
     ddf = dd.from_pandas(new[COLUMNS], npartitions=npartitions, sort=False)
     assert scale.evidence(clf, ddf, sensitive_features="z") == evidence
-    adaptation = scale.adapt(clf, ddf, sensitive_features="z", level=0.9)
-    assert adaptation == clf.adapt(evidence=evidence, level=0.9)
     y_pred = scale.predict(clf, ddf, sensitive_features="z")
     assert y_pred.npartitions == ddf.npartitions
     pd.testing.assert_series_equal(y_pred.compute(), labels)
@@ -193,7 +191,7 @@ def test_errors_are_raised_before_any_partition_is_read(clf, new):
     with pytest.raises(ValueError, match="columns of ddf"):
         scale.predict(clf, ddf, sensitive_features="nowhere")
     with pytest.raises(NotFittedError):
-        scale.adapt(CapeClassifier(), ddf, sensitive_features="z")
+        scale.evidence(CapeClassifier(), ddf, sensitive_features="z")
 
 
 def test_a_quantifier_that_keeps_rows_is_refused_by_name(new):
@@ -203,7 +201,7 @@ def test_a_quantifier_that_keeps_rows_is_refused_by_name(new):
     clf.fit(new[FEATURES], new["y"], sensitive_features=new["z"])
     ddf = dd.from_pandas(new[COLUMNS], npartitions=2)
     with pytest.raises(TypeError, match="QuaPyQuantifier"):
-        scale.adapt(clf, ddf, sensitive_features="z")
+        scale.evidence(clf, ddf, sensitive_features="z")
     with pytest.raises(TypeError, match="QuaPyQuantifier"):
         RollingCape(clf, window=5)
 
@@ -262,7 +260,8 @@ def test_truth_values_beside_missing_ones_are_labels(new):
     known = (new["y"] == 1).astype(object).where(np.arange(len(new)) < 300, None)
     frame = new[FEATURES].assign(known=known)
     expected = clf.adapt(new[FEATURES], known)
-    assert scale.adapt(clf, dd.from_pandas(frame, npartitions=2), "known") == expected
+    evidence = scale.evidence(clf, dd.from_pandas(frame, npartitions=2), "known")
+    assert clf.adapt(evidence=evidence) == expected
 
 
 @pytest.mark.parametrize("probability", [None, "chance"])
@@ -277,12 +276,13 @@ def test_labels_of_some_rows_count_as_in_memory(clf, new, probability):
         sensitive_features=new["z"],
         inclusion_probability=frame[probability] if probability else None,
     )
-    by_name = scale.adapt(
+    evidence = scale.evidence(
         clf,
         ddf,
         "known",
         sensitive_features="z",
         inclusion_probability=probability,
     )
+    by_name = clf.adapt(evidence=evidence)
     assert by_name == expected
     assert all(adapted.labels.rows > 20 for adapted in by_name.groups.values())

@@ -64,7 +64,7 @@ def test_above_counts_what_lies_strictly_above_each_cut(s, e):
 def test_histograms_of_parts_add_up_to_the_whole(a, b, e, unit):
     whole = ScoreHistogram.of(np.concatenate([a, b]), e, unit=unit)
     parts = [ScoreHistogram.of(part, e, unit=unit) for part in (a, b)]
-    empty = ScoreHistogram.empty(e, unit=unit)
+    empty = ScoreHistogram.of(np.empty(0, dtype=np.int64), e, unit=unit)
     assert parts[0] + parts[1] == whole == parts[1] + parts[0]
     assert whole - parts[0] == parts[1]
     assert whole + empty == whole
@@ -197,7 +197,9 @@ def test_a_row_may_have_several_scores(s, e, n_models):
 
 
 def test_an_empty_histogram_has_no_rows_and_the_middles_of_its_cells():
-    empty = ScoreHistogram.empty(round_scores([0.2, 0.6]), keep_rows=True)
+    empty = ScoreHistogram.of(
+        np.empty(0, dtype=np.int64), round_scores([0.2, 0.6]), keep_rows=True
+    )
     assert empty.size == 0
     assert empty.counts.tolist() == [0, 0, 0]
     assert empty.rows.tolist() == []

@@ -273,7 +273,8 @@ def test_a_cluster_follows_the_rule(fitted, batch, groups):
     ddf = dd.from_pandas(frame.assign(z=batch.z), npartitions=3)
     # Partitions are data frames with other names of columns than in training.
     with warnings.catch_warnings(action="ignore"):
-        found = scale.adapt(clf, ddf, sensitive_features="z", rule=DP)
+        evidence = scale.evidence(clf, ddf, sensitive_features="z")
+        found = clf.adapt(evidence=evidence, rule=DP)
         ruled = clone_fitted(clf, rule=DP)
         y_pred = scale.predict(ruled, ddf, sensitive_features="z").compute()
         expected = ruled.predict(batch.X, **groups)

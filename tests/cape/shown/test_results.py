@@ -239,12 +239,12 @@ def test_warnings_of_fit():
         "fewer than 25 rows in a class of 'a, 1' (21 of 42 rows), 'b' "
         "(12.5 of 90 rows): the intervals for these groups may be wrong."
     )
-    assert wording.scores_without_signal({"b": 0.512}) == (
+    assert wording.weak_scores("no signal", {"b": 0.512}) == (
         "the scores do not tell the classes apart in 'b' (AUC 0.51): the 95% interval "
         "of the AUC reaches down to 0.5 or lower. The share of positives in such a "
         "group cannot be estimated from its scores."
     )
-    assert "'b' (AUC 0.56)" in wording.scores_say_too_little({"b": 0.56})
+    assert "'b' (AUC 0.56)" in wording.weak_scores("weak", {"b": 0.56})
     alike = wording.scores_are_alike(0.3, 0.25)
     assert wording.of_group(alike, 0) == (
         "group '0': the scores cannot tell the classes apart (mean score of positives "
