@@ -8,16 +8,16 @@ after it, the group of a row is a small integer (see `Groups`).
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from cape.base._estimate import Estimate
-from cape.base._json_fields import Fields, strict_json
+from cape.base._json_fields import strict_json
 from cape.base._numbers import group_name as group_name
 from cape.base._numbers import unique_names as unique_names
 from cape.base._validation import (
@@ -28,8 +28,6 @@ from cape.base._validation import (
     refuse_lazy,
     take_columns,
 )
-
-_T = TypeVar("_T")
 
 Group = Hashable
 """A value of the sensitive feature, or a tuple with one value a sensitive column."""
@@ -204,7 +202,7 @@ def _in_order(sensitive_features: Any, names: Sequence[str] | None) -> Any:
     return admit("sensitive_features", sensitive_features)[names]
 
 
-def split_columns(X: Any, columns: Any) -> tuple[Any, Any]:
+def split_columns(X: Any, columns: Any, name: str = "group_columns") -> tuple[Any, Any]:
     """Take columns out of a table.
 
     Parameters
@@ -213,6 +211,8 @@ def split_columns(X: Any, columns: Any) -> tuple[Any, Any]:
         Data frame, array, sparse matrix or list of rows.
     columns : column or list of columns
         Names if X is a data frame, else positions, which may be negative.
+    name : str, default="group_columns"
+        Name of the parameter, for the error.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def split_columns(X: Any, columns: Any) -> tuple[Any, Any]:
         columns = [columns]
     wanted = list(columns)
     if not wanted:
-        raise ValueError("group_columns must name at least one column, got none.")
+        raise ValueError(f"{name} must name at least one column, got none.")
     if hasattr(X, "columns"):
         names = list(X.columns)
         unknown = [column for column in wanted if column not in names]
@@ -240,7 +240,7 @@ def split_columns(X: Any, columns: Any) -> tuple[Any, Any]:
         unknown = [column for column in wanted if not _is_position(column, names)]
     if unknown:
         raise ValueError(
-            f"group_columns must be columns of X, among {names[:20]}, got {unknown}."
+            f"{name} must be columns of X, among {names[:20]}, got {unknown}."
         )
     if not hasattr(X, "columns"):
         # Negative positions count from the end, as everywhere in Python.
@@ -535,17 +535,6 @@ def group_from_json(group: Any) -> Group:
         if not known or _is_huge(value):
             raise ValueError(f"group must be a text or a number, got {value!r:.60}.")
     return tuple(group) if isinstance(group, list) else group
-
-
-def groups_from_json(content: Fields, read: Callable[[Fields], _T]) -> dict[Group, _T]:
-    """Read the list ``groups`` of a JSON text, in which every group occurs once."""
-    groups: dict[Group, _T] = {}
-    for entry in content.entries("groups"):
-        group = group_from_json(entry.value("group"))
-        if group in groups:
-            entry.refuse("group", "a different one", group)
-        groups[group] = read(entry)
-    return groups
 
 
 def _columns(features: Any, name: str) -> list[Any]:

@@ -149,6 +149,17 @@ def joined(names: Sequence[str], noun: str = "groups") -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def share_text(share: float) -> str:
+    """Write a share of positives; NaN is not known.
+
+    Examples
+    --------
+    >>> share_text(0.25), share_text(float("nan"))
+    ('0.250', 'unknown')
+    """
+    return "unknown" if math.isnan(share) else f"{share:.3f}"
+
+
 def estimate_text(estimate: Sequence[float]) -> str:
     """Write an estimate with its interval.
 

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from cape.base._json_fields import Fields
 from cape.shown._results import KINDS
 
 MISSING = 0
@@ -568,14 +567,10 @@ class ColumnCounts:
         return {"counts": self.counts.tolist(), "unseen": unseen}
 
     @classmethod
-    def from_json(cls, content: Fields) -> ColumnCounts:
+    def from_json(cls, content: Mapping[str, Any]) -> ColumnCounts:
         """Read what `to_json` returned."""
-        unseen = {}
-        for entry in content.entries("unseen"):
-            column = entry.whole("column")
-            names = entry.fields("names")
-            unseen[column] = {name: names.whole(name, least=1) for name in names}
-        return cls(content.whole_numbers("counts"), unseen)
+        unseen = {entry["column"]: entry["names"] for entry in content["unseen"]}
+        return cls(np.array(content["counts"], dtype=np.int64), unseen)
 
     def _check_fits(self, other: ColumnCounts) -> None:
         if len(self.counts) != len(other.counts):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,20 +12,20 @@ import pandas as pd
 
 from cape.base._groups import (
     Group,
+    group_from_json,
     group_name,
     group_table,
     group_to_json,
-    groups_from_json,
     sorted_groups,
     unique_names,
 )
-from cape.base._json_fields import Fields, read_format
+from cape.base._json_fields import seal, unseal
 from cape.evidence._columns import ColumnCounts
-from cape.evidence._histogram import ONE, ScoreHistogram
+from cape.evidence._histogram import ScoreHistogram
 from cape.shown import _plot
 from cape.shown._notebook import InNotebook
 
-_FORMAT = 1
+_FORMAT = 2
 """Number of the JSON format; it changes when older text can no longer be read."""
 
 PLAIN = 0
@@ -73,35 +72,6 @@ class GroupEvidence:
     def labelled_rows(self) -> int:
         """Number of rows whose label is known."""
         return sum(rows.size for rows in self.labelled.values())
-
-    def has_cells_of(self, other: GroupEvidence) -> bool:
-        """Tell whether this can be evidence of the model of another evidence.
-
-        Columns may be missing, since they are not counted where drift is ignored.
-
-        Parameters
-        ----------
-        other : GroupEvidence
-            Evidence that the model has made.
-
-        Returns
-        -------
-        bool
-        """
-        same_scores = self.scores.unit == other.scores.unit
-        same_scores = same_scores and np.array_equal(
-            self.scores.edges, other.scores.edges
-        )
-        columns_fit = self.columns is None
-        if self.columns is not None and other.columns is not None:
-            columns_fit = len(self.columns.counts) == len(other.columns.counts)
-        same_agreements = (self.agreements is None) == (other.agreements is None)
-        return (
-            same_scores
-            and columns_fit
-            and same_agreements
-            and _same_kind(self.tally, other.tally)
-        )
 
     def __add__(self, other: GroupEvidence) -> GroupEvidence:
         return self._combined(other, operator.add, _add_labelled)
@@ -207,15 +177,6 @@ def _subtract_labelled(
     return left
 
 
-def _same_kind(tally: Any, other: Any) -> bool:
-    """Tell whether two tallies are of one pool."""
-    if isinstance(tally, ScoreHistogram) and isinstance(other, ScoreHistogram):
-        return np.array_equal(tally.edges, other.edges)
-    if isinstance(tally, np.ndarray) and isinstance(other, np.ndarray):
-        return tally.shape == other.shape
-    return tally is None and other is None
-
-
 def _numbers(tally: Any) -> Any:
     """Return counts of any kind as something that numpy can compare."""
     if isinstance(tally, ScoreHistogram):
@@ -305,12 +266,7 @@ class Evidence(InNotebook):
         groups = []
         for group, part in self.groups.items():
             groups.append({"group": group_to_json(group), **_to_json(part)})
-        content = {
-            "format": _FORMAT,
-            "fingerprint": self.fingerprint,
-            "groups": groups,
-        }
-        return json.dumps(content, allow_nan=False)
+        return seal({"fingerprint": self.fingerprint, "groups": groups}, _FORMAT)
 
     @classmethod
     def from_json(cls, text: str) -> Evidence:
@@ -328,12 +284,13 @@ class Evidence(InNotebook):
         Raises
         ------
         ValueError
-            If the text is of another format, or if a field is not what it must be. The
-            message names the field.
+            If the text is of another format, or was changed since it was written.
         """
-        content = read_format(text, "Evidence.to_json", _FORMAT)
-        groups = groups_from_json(content, _from_json)
-        return cls(content.text("fingerprint"), groups)
+        state = unseal(text, "Evidence.to_json", _FORMAT)
+        groups = {}
+        for entry in state["groups"]:
+            groups[group_from_json(entry["group"])] = _from_json(entry)
+        return cls(state["fingerprint"], groups)
 
     def __add__(self, other: Evidence) -> Evidence:
         if isinstance(other, int) and other == 0:
@@ -424,67 +381,29 @@ def _counts_to_json(evidence: GroupEvidence) -> dict[str, Any]:
     }
 
 
-def _from_json(entry: Fields) -> GroupEvidence:
-    evidence = _counts_from_json(entry)
-    labelled: dict[int, LabelledEvidence] = {}
-    if entry.optional("labelled") is None:
-        return evidence
-    for part in entry.entries("labelled"):
-        probability = part.whole("probability")
-        if probability > ONE or probability in labelled:
-            part.refuse("probability", f"another number up to {ONE}", probability)
-        labelled[probability] = LabelledEvidence(
-            _counts_from_json(part.fields("positives")),
-            _counts_from_json(part.fields("negatives")),
+def _from_json(content: Mapping[str, Any]) -> GroupEvidence:
+    evidence = _counts_from_json(content)
+    labelled = {}
+    for part in content.get("labelled", []):
+        labelled[part["probability"]] = LabelledEvidence(
+            _counts_from_json(part["positives"]), _counts_from_json(part["negatives"])
         )
-    if PLAIN in labelled and len(labelled) > 1:
-        entry.refuse("labelled", "all drawn plainly, or none of them", [*labelled])
-    if not _are_rows_of(evidence, labelled):
-        entry.refuse("labelled", "rows of the batch, counted alike", [*labelled])
     return replace(evidence, labelled=labelled)
 
 
-def _are_rows_of(
-    evidence: GroupEvidence, labelled: Mapping[int, LabelledEvidence]
-) -> bool:
-    """Tell whether labelled rows can be among the rows of the evidence."""
-    parts = []
-    for rows in labelled.values():
-        parts += [rows.positives, rows.negatives]
-    for part in parts:
-        same_agreements = (part.agreements is None) == (evidence.agreements is None)
-        if not same_agreements or not _same_kind(part.tally, evidence.tally):
-            return False
-        try:
-            evidence = evidence - part
-        except ValueError:
-            return False
-    return True
-
-
-def _counts_from_json(entry: Fields) -> GroupEvidence:
-    scores = _histogram_from_json(entry.fields("scores"))
-    rows = scores.size
-    if scores.counts.sum() % scores.unit:
-        entry.refuse("scores", f"{scores.unit} scores for every row", scores)
-    tally = entry.value("tally")
+def _counts_from_json(content: Mapping[str, Any]) -> GroupEvidence:
+    tally = content["tally"]
     if isinstance(tally, Mapping):
-        tally = _histogram_from_json(entry.fields("tally"))
-        # Of decisions that were made, the positive ones are tallied.
-        if tally.size > rows:
-            entry.refuse("tally", f"a histogram of at most {rows} rows", tally)
+        tally = _histogram_from_json(tally)
     elif tally is not None:
-        tally = entry.whole_numbers("tally")
-        if (tally > rows).any():
-            entry.refuse("tally", f"counts of at most {rows} rows", int(tally.max()))
-    agreements = entry.value("agreements")
+        tally = np.array(tally, dtype=np.int64)
+    agreements = content["agreements"]
     if agreements is not None:
-        agreements = entry.whole_numbers("agreements", length=3)
-    columns = entry.value("columns")
+        agreements = np.array(agreements, dtype=np.int64)
+    columns = content["columns"]
     if columns is not None:
-        columns = ColumnCounts.from_json(entry.fields("columns"))
-        if (columns.counts > rows).any():
-            entry.refuse("columns", f"counts of at most {rows} rows", columns)
+        columns = ColumnCounts.from_json(columns)
+    scores = _histogram_from_json(content["scores"])
     return GroupEvidence(scores, tally, agreements, columns)
 
 
@@ -505,24 +424,11 @@ def _histogram_to_json(histogram: ScoreHistogram) -> dict[str, Any]:
     }
 
 
-def _histogram_from_json(entry: Fields) -> ScoreHistogram:
-    unit = entry.whole("unit", least=1)
-    edges = entry.whole_numbers("edges")
-    if (np.diff(edges) <= 0).any() or (edges > ONE).any():
-        entry.refuse("edges", f"ascending, up to {ONE}", edges.tolist())
-    cells = entry.whole_numbers("cells")
-    if (np.diff(cells) <= 0).any() or (cells > len(edges)).any():
-        entry.refuse("cells", f"ascending, up to {len(edges)}", cells.tolist())
-    counts_of_cells = entry.whole_numbers("counts", length=len(cells), least=1)
-    sums_of_cells = entry.whole_numbers("sums", length=len(cells))
-    # A sum of scores lies between what its cell allows.
-    highest = np.append(edges, ONE)[cells].astype(float) * counts_of_cells
-    lowest = np.append(-1, edges)[cells].astype(float) * counts_of_cells
-    is_possible = (sums_of_cells <= highest) & (sums_of_cells > lowest)
-    if not is_possible.all():
-        entry.refuse("sums", "sums of scores of these cells", sums_of_cells.tolist())
+def _histogram_from_json(content: Mapping[str, Any]) -> ScoreHistogram:
+    edges = np.array(content["edges"], dtype=np.int64)
+    cells = np.array(content["cells"], dtype=np.int64)
     counts = np.zeros(len(edges) + 1, dtype=np.int64)
     sums = np.zeros(len(edges) + 1, dtype=np.int64)
-    counts[cells] = counts_of_cells
-    sums[cells] = sums_of_cells
-    return ScoreHistogram(edges, counts, sums, unit)
+    counts[cells] = content["counts"]
+    sums[cells] = content["sums"]
+    return ScoreHistogram(edges, counts, sums, content["unit"])

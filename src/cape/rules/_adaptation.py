@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -12,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from cape.base._estimate import Estimate
-from cape.base._groups import Group, GroupResult, group_to_json, groups_from_json
-from cape.base._json_fields import Fields, read_format, strict_json
+from cape.base._groups import Group, GroupResult, group_from_json, group_to_json
+from cape.base._json_fields import nan_for_none, seal, strict_json, unseal
 from cape.base._numbers import level_text
 from cape.drift._find import GroupDrift
 from cape.drift._mixture import holm
@@ -26,20 +25,10 @@ from cape.shown import _results as words
 from cape.shown._notebook import InNotebook
 from cape.shown._results import column_line
 
-_FORMAT = 2
+_FORMAT = 3
 """Number of the JSON format; it changes when older text can no longer be read."""
 
-_VERDICTS = (
-    "consistent",
-    "some_drift",
-    "drifted",
-    "too_little_known",
-    "cannot_tell",
-    "weighted",
-    "not_tested",
-)
 WAYS_OF_LABELS = ("with_scores", "alone")
-_LABEL_VERDICTS = ("confirmed", "not_contradicted", "refuted")
 
 _REFUTED = 0.05
 """Level, over all groups together, at which labels refute estimates."""
@@ -324,8 +313,7 @@ class Adaptation(InNotebook, GroupResult):
         groups = []
         for group, adapted in self.groups.items():
             groups.append({"group": group_to_json(group), **adapted.to_json()})
-        content = {
-            "format": _FORMAT,
+        state = {
             "fingerprint": self.fingerprint,
             "level": self.level,
             "drift": self.drift,
@@ -334,7 +322,7 @@ class Adaptation(InNotebook, GroupResult):
             "notes": list(self.notes),
             "groups": groups,
         }
-        return json.dumps(strict_json(content), indent=1, allow_nan=False)
+        return seal(strict_json(state), _FORMAT)
 
     @classmethod
     def from_json(cls, text: str) -> Adaptation:
@@ -352,60 +340,28 @@ class Adaptation(InNotebook, GroupResult):
         Raises
         ------
         ValueError
-            If the text is of another format, or if a field is not what it must be. The
-            message names the field.
+            If the text is of another format, or was changed since it was written.
         """
-        content = read_format(text, "Adaptation.to_json", _FORMAT)
-        content.fields("rule").text("name")
-        labels = WAYS_OF_LABELS[0]
-        # It was always so before there was a choice.
-        if content.optional("labels") is not None:
-            labels = content.text("labels", WAYS_OF_LABELS)
-        return cls(
-            fingerprint=content.text("fingerprint"),
-            groups=groups_from_json(content, _group_from_json),
-            level=content.number("level", 0, 1, may_be_unknown=True),
-            drift=content.text("drift", ("cautious", "ignore")),
-            labels=labels,
-            rule=content.value("rule"),
-            notes=tuple(content.texts("notes")),
-        )
+        state = unseal(text, "Adaptation.to_json", _FORMAT)
+        groups = {}
+        for entry in state["groups"]:
+            group = group_from_json(entry.pop("group"))
+            groups[group] = _group_from_json(entry)
+        level = nan_for_none(state)["level"]
+        notes = tuple(state["notes"])
+        known = {**state, "groups": groups, "level": level, "notes": notes}
+        return cls(**known)
 
 
-def _group_from_json(entry: Fields) -> GroupAdaptation:
+def _group_from_json(entry: dict[str, Any]) -> GroupAdaptation:
     """Read what was estimated and picked for one group."""
-    entry.check_known(["group", *GroupAdaptation.__dataclass_fields__])
-    rows = entry.whole("rows", least=1)
-    said = entry.fields("labels")
-    said.check_known(list(LabelFindings.__dataclass_fields__))
-    labelled = said.whole("rows")
-    if labelled > rows:
-        said.refuse("rows", f"at most {rows}, the number of rows", labelled)
-    label_verdict = said.value("verdict")
-    if label_verdict is not None:
-        label_verdict = said.text("verdict", _LABEL_VERDICTS)
-    of_labels = {}
-    names = ["estimate", "p_value", "sample_p_value"]
-    # Adaptations of older models have none.
-    if said.optional("auc") is not None:
-        names += ["auc", "training_auc"]
-    for name in names:
-        of_labels[name] = said.number(name, 0, 1, may_be_unknown=True)
-    shares: dict[str, Any] = {}
+    labels = entry.pop("labels")
+    verdict = labels.pop("verdict")
+    fields = nan_for_none(entry)
     for name in ("estimate", "without_labels", "quantifier_estimate"):
-        shares[name] = entry.estimate(name, 0, 1)
-    for name in ("mean_score", "held_back", "borrowed", "predicted_prevalence"):
-        shares[name] = entry.number(name, 0, 1)
-    for name in ("training_prevalence", "made_for", "pd_bound"):
-        shares[name] = entry.number(name, 0, 1, may_be_unknown=True)
-    return GroupAdaptation(
-        rows=rows,
-        drift=entry.number("drift", 0, may_be_unknown=True),
-        verdict=entry.text("verdict", _VERDICTS),
-        labels=LabelFindings(labelled, verdict=label_verdict, **of_labels),
-        classifier=entry.whole("classifier"),
-        **shares,
-    )
+        fields[name] = Estimate(**nan_for_none(fields[name]))
+    findings = LabelFindings(**nan_for_none(labels), verdict=verdict)
+    return GroupAdaptation(**fields, labels=findings)
 
 
 def warn_if_doubtful(adaptation: Adaptation) -> None:

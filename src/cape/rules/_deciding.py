@@ -52,7 +52,6 @@ from cape.training._reading import (
     known_labels,
     read_batch,
     readings_of,
-    zero_evidence,
 )
 from cape.training._scores import Scores
 
@@ -118,27 +117,7 @@ def find_evidence(
             "has its own labels."
         )
     check_same_model(clf, "evidence", evidence, Evidence)
-    for group, part in evidence.groups.items():
-        _check_fits(group, clf.model_of(group), part)
     return evidence
-
-
-def _check_fits(group: Group, model: GroupModel, evidence: GroupEvidence) -> None:
-    """Raise unless evidence has the cells of the model that it claims to be from.
-
-    Evidence may have come as text, and an index beyond an array must not reach a
-    quantifier.
-    """
-    parts = [evidence]
-    for rows in evidence.labelled.values():
-        parts += [rows.positives, rows.negatives]
-    nothing = zero_evidence(model)
-    for part in parts:
-        if not part.has_cells_of(nothing):
-            raise ValueError(
-                f"evidence of group {group_name(group)!r} must have the cells of this "
-                "model, got other cells: it was damaged or changed."
-            )
 
 
 def adapt(

@@ -192,11 +192,12 @@ def warn_of_weak_groups(
             # Its intervals count what the own rows do not tell.
             continue
         smaller_class = min(model.positives.size, model.negatives.size)
-        auc = model.auc()
-        error = _Z * model.auc_error()
         if smaller_class < min_class_size:
             few_rows[group] = (model.size, smaller_class)
-        elif auc < _REVERSED_AUC and auc + error < 0.5:
+            continue
+        auc = model.auc()
+        error = _Z * model.auc_error()
+        if auc < _REVERSED_AUC and auc + error < 0.5:
             weak["reversed"][group] = auc
         elif auc - error <= 0.5:
             weak["no signal"][group] = auc

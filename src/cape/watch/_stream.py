@@ -355,7 +355,7 @@ class RollingCape:
         RollingCape
         """
         check_fitted_cape(clf)
-        state = unseal(text, "RollingCape.to_json", _FORMAT, clf.fingerprint_, "stream")
+        state = unseal(text, "RollingCape.to_json", _FORMAT, clf.fingerprint_)
         span = state["window"]
         if isinstance(span, dict):
             span = timedelta(**span)

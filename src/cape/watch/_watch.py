@@ -521,7 +521,7 @@ class Watch(InNotebook):
             If the text is of another model, or was changed since it was written.
         """
         check_fitted_cape(clf)
-        state = unseal(text, "Watch.to_json", _FORMAT, clf.fingerprint_, "watch")
+        state = unseal(text, "Watch.to_json", _FORMAT, clf.fingerprint_)
         watch = cls(clf, state["questions"], alpha=state["alpha"])
         watch._members = dict(zip(watch._groups, state["members"], strict=True))
         watch.looks = state["looks"]

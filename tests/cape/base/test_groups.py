@@ -211,4 +211,4 @@ def test_groups_that_cannot_be_read_are_refused(features, message):
 )
 def test_columns_that_are_not_there_are_named(X, columns, message):
     with pytest.raises(ValueError, match=message):
-        split_columns(X, columns)
+        split_columns(X, columns, "zone")

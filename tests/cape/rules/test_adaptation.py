@@ -62,7 +62,7 @@ def test_it_survives_json(fitted, batch, names):
         found.fingerprint, dict(zip(names, found.groups.values(), strict=True)), 0.9
     )
     text = renamed.to_json()
-    assert json.loads(text)["level"] == 0.9
+    assert json.loads(text)["state"]["level"] == 0.9
     back = Adaptation.from_json(text)
     assert back == renamed
     assert list(map(type, back.groups)) == list(map(type, names))
@@ -98,17 +98,6 @@ def test_intervals_that_nobody_asked_for_survive_json(adapted):
     back = Adaptation.from_json(plain.to_json())
     assert np.isnan(back.level)
     assert back.groups["a"] == plain.groups["a"]
-
-
-@pytest.mark.parametrize("change", ["missing", "unknown"])
-def test_fields_of_another_version_are_refused(adapted, change):
-    content = json.loads(Adaptation("f", {"a": adapted()}).to_json())
-    if change == "missing":
-        del content["groups"][0]["made_for"]
-    else:
-        content["groups"][0]["colour"] = "blue"
-    with pytest.raises(ValueError, match=r"^groups\[0\].(made_for must|colour is)"):
-        Adaptation.from_json(json.dumps(content))
 
 
 def test_a_bound_is_at_most_one(fitted, batch):

@@ -208,7 +208,9 @@ def test_another_models_state_and_other_text_are_refused(shared_clf):
     other = fitted(
         pool="threshold", quantifier="acc", min_group_size=31, scores="folds"
     )
-    with pytest.raises(ValueError, match="clf must be the model of the stream"):
+    with pytest.raises(
+        ValueError, match="clf must be the model of RollingCape.to_json"
+    ):
         RollingCape.from_json(other, text)
     for bad in ("", "[]", "{}", json.dumps({"window": 5})):
         with pytest.raises(ValueError, match="^text must .* RollingCape.to_json"):
