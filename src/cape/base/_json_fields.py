@@ -43,8 +43,9 @@ def seal(state: Mapping[str, Any], number: int) -> str:
     >>> unseal(seal({"rows": 3}, 1), "Thing.to_json", 1)
     {'rows': 3}
     """
-    content = {"format": number, "sha256": _hash(state), "state": state}
-    return json.dumps(content, allow_nan=False)
+    text = _as_text(state, allow_nan=False)
+    # As json.dumps would, but a large state is written once.
+    return f'{{"format": {number}, "sha256": "{_hash(text)}", "state": {text}}}'
 
 
 def unseal(
@@ -81,7 +82,7 @@ def unseal(
             "was written by another version of cape.",
         )
     state = content.get("state")
-    if content.get("sha256") != _hash(state):
+    if content.get("sha256") != _hash(_as_text(state)):
         raise ParameterError(
             "text",
             f"must be as {writer} wrote it, got text that was changed or damaged "
@@ -96,6 +97,10 @@ def unseal(
     return state
 
 
-def _hash(state: Any) -> str:
-    """Hash a state, whatever the order of its fields."""
-    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+def _as_text(state: Any, allow_nan: bool = True) -> str:
+    """Write a state in one way, whatever the order of its fields."""
+    return json.dumps(state, sort_keys=True, allow_nan=allow_nan)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from cape.base._io import new_file
+from cape.base._packages import require_extra
 
 _VARIABLE = "CAPE_DATA"
 
@@ -78,57 +78,34 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
         what to download, from where, and where to put it.
     """
     path = data_folder(data_home) / file.path
-    if not path.exists():
-        _download(file, path)
-        return path
-    # A file that is there may be half a download, or another version.
-    mismatch = _mismatch(path, file.sha256)
-    if mismatch:
-        raise OSError(f"{path} {mismatch}. {_advice(file, path)}")
-    return path
-
-
-def _download(file: RemoteFile, path: Path) -> None:
-    """Download a file, verify it, and give it its name."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(path) as temporary:
-            _fetch(file.url, temporary)
-            mismatch = _mismatch(temporary, file.sha256)
-            if mismatch:
-                raise OSError(f"the file downloaded {mismatch}")
-    # The errors of requests, which pooch uses, are OSErrors.
-    except (OSError, ValueError, ImportError) as error:
-        raise OSError(
-            f"{path.name} could not be downloaded: {error}. {_advice(file, path)}"
-        ) from error
-
-
-def _fetch(url: str, path: Path) -> None:
-    """Write what is at a URL to a file; tests replace it."""
-    try:
-        import pooch
-    except ImportError as error:
-        raise ImportError(
-            'downloading needs pooch: pip install "cape-fair[app]"'
-        ) from error
-    # pooch's own cache is not used: its files would not be where a user puts them by
-    # hand.
-    pooch.HTTPDownloader(timeout=60)(url, str(path), None)
-
-
-def _mismatch(path: Path, sha256: str) -> str:
-    """Why a file is not the expected one; empty if it is."""
-    with path.open("rb") as content:
-        actual = hashlib.file_digest(content, "sha256").hexdigest()
-    if actual == sha256:
-        return ""
-    return f"has sha256 {actual}, expected {sha256}"
-
-
-def _advice(file: RemoteFile, path: Path) -> str:
-    """How to get the file by hand."""
-    return (
+    advice = (
         f"Download {file.url} (sha256 {file.sha256}) and put it at {path}, or set "
         f"data_home or {_VARIABLE} to a folder that has {file.path}."
     )
+    if path.exists():
+        with path.open("rb") as content:
+            actual = hashlib.file_digest(content, "sha256").hexdigest()
+        # A file that is there may be half a download, or another version.
+        if actual != file.sha256:
+            raise OSError(
+                f"{path} has sha256 {actual}, expected {file.sha256}. {advice}"
+            )
+        return path
+    try:
+        require_extra("app", "pooch", what="downloading")
+        import pooch
+
+        # Not in pooch's own cache, whose files are not where a user puts them by hand.
+        pooch.retrieve(
+            file.url,
+            file.sha256,
+            path.name,
+            path.parent,
+            downloader=pooch.HTTPDownloader(timeout=60),
+        )
+    # The errors of requests, which pooch uses, are OSErrors.
+    except (OSError, ValueError, ImportError) as error:
+        raise OSError(
+            f"{path.name} could not be downloaded: {error}. {advice}"
+        ) from error
+    return path

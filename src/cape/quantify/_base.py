@@ -21,9 +21,6 @@ from cape.base._validation import check_is_fitted, check_prevalence
 from cape.evidence._histogram import ScoreHistogram
 from cape.shown._results import scores_are_alike
 
-# The posterior statistic has a pole where the prevalence is 0 or 1 and a score is sure.
-_NEAREST_TO_PURE = 1e-3
-
 
 def mixture(
     prevalence: np.ndarray | float, positives: np.ndarray, negatives: np.ndarray
@@ -237,39 +234,6 @@ def noise_weights(
 def _clipped(share: float) -> float:
     """Return the nearest number in [0, 1]."""
     return float(min(max(share, 0.0), 1.0))
-
-
-def posterior_statistic(
-    scores: np.ndarray, prevalence: float, estimate: float | np.ndarray
-) -> np.ndarray:
-    """Compute the statistic that tells most about the prevalence of calibrated scores.
-
-    It is the derivative of the log-likelihood of Saerens et al. (2002) in the
-    prevalence q, for one row with score s and training prevalence pi::
-
-        (s / pi - (1 - s) / (1 - pi)) / (q s / pi + (1 - q) (1 - s) / (1 - pi))
-
-    Its mean is linear in the prevalence of the batch whether the scores are calibrated
-    or not, so the interval is valid in any case; calibration makes it short. Nothing in
-    the statistic is fitted to the training rows over which its mean is then taken.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_cells,)
-        Mean score of each cell.
-    prevalence : float
-        Prevalence in training, pi.
-    estimate : float, or ndarray of shape (n_rows, 1)
-        Prevalence at which the derivative is taken, q.
-
-    Returns
-    -------
-    ndarray of shape (n_cells,)
-    """
-    positive = scores / prevalence
-    negative = (1 - scores) / (1 - prevalence)
-    q = np.clip(estimate, _NEAREST_TO_PURE, 1 - _NEAREST_TO_PURE)
-    return (positive - negative) / mixture(q, positive, negative)
 
 
 # Below this share of the spread of the scores, the difference of two mean scores is a

@@ -16,15 +16,50 @@ from cape.quantify._base import (
     mixture,
     moment_interval,
     noise_weights,
-    posterior_statistic,
 )
 
 ValuesAndDerivatives: TypeAlias = tuple[np.ndarray, np.ndarray]
+
+# The posterior statistic has a pole where the prevalence is 0 or 1 and a score is sure.
+_NEAREST_TO_PURE = 1e-3
 
 # Newton's method approaches a root at an end without reaching it.
 _AT_THE_END = 1e-10
 
 _MOST_STEPS = 60
+
+
+def posterior_statistic(
+    scores: np.ndarray, prevalence: float, estimate: float | np.ndarray
+) -> np.ndarray:
+    """Compute the statistic that tells most about the prevalence of calibrated scores.
+
+    It is the derivative of the log-likelihood of Saerens et al. (2002) in the
+    prevalence q, for one row with score s and training prevalence pi::
+
+        (s / pi - (1 - s) / (1 - pi)) / (q s / pi + (1 - q) (1 - s) / (1 - pi))
+
+    Its mean is linear in the prevalence of the batch whether the scores are calibrated
+    or not, so the interval is valid in any case; calibration makes it short. Nothing in
+    the statistic is fitted to the training rows over which its mean is then taken.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_cells,)
+        Mean score of each cell.
+    prevalence : float
+        Prevalence in training, pi.
+    estimate : float, or ndarray of shape (n_rows, 1)
+        Prevalence at which the derivative is taken, q.
+
+    Returns
+    -------
+    ndarray of shape (n_cells,)
+    """
+    positive = scores / prevalence
+    negative = (1 - scores) / (1 - prevalence)
+    q = np.clip(estimate, _NEAREST_TO_PURE, 1 - _NEAREST_TO_PURE)
+    return (positive - negative) / (q * positive + (1 - q) * negative)
 
 
 def decreasing_root(
@@ -141,8 +176,7 @@ class EMQ(Quantifier):
         negative = (1 - scores) / (1 - self.prevalence_)
 
         def slope(q: np.ndarray) -> ValuesAndDerivatives:
-            mixed = mixture(q, positive, negative)
-            terms = (positive - negative) / mixed
+            terms = (positive - negative) / (q * positive + (1 - q) * negative)
             value = counts @ terms
             derivative = -(counts @ terms**2)
             return np.array([value]), np.array([derivative])
@@ -157,7 +191,7 @@ class EMQ(Quantifier):
         negative = (1 - scores) / (1 - self.prevalence_)
 
         def slope(q: np.ndarray) -> ValuesAndDerivatives:
-            terms = (positive - negative) / mixture(q, positive, negative)
+            terms = (positive - negative) / (q * positive + (1 - q) * negative)
             return terms.sum(axis=0), -(terms**2).sum(axis=0)
 
         return decreasing_root(slope, np.full(scores.shape[1], self.prevalence_))
@@ -538,7 +572,9 @@ class OneStepEMQ(EMQ):
         if key not in batch.answers:
             start = super()._estimate(batch)
             q = self._best_prevalence(start, batch.size)
-            moments = [self.statistic_moments(part, q) for part in (*training, batch)]
+            moments = []
+            for part in (*training, batch):
+                moments.append(Moments.of(self._statistic(part, q), part))
             batch.answers[key] = Likelihood(*moments), training
         return batch.answers[key][0]
 

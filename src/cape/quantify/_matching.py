@@ -6,8 +6,12 @@ import numpy as np
 
 from cape.base._validation import check_choice
 from cape.evidence._histogram import ScoreHistogram, round_scores
-from cape.quantify._base import Quantifier, mixture, posterior_statistic
-from cape.quantify._likelihood import ValuesAndDerivatives, decreasing_root
+from cape.quantify._base import Quantifier, mixture
+from cape.quantify._likelihood import (
+    ValuesAndDerivatives,
+    decreasing_root,
+    posterior_statistic,
+)
 
 
 class _MatchingQuantifier(Quantifier):

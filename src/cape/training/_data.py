@@ -222,15 +222,6 @@ _NEARLY_ALL = 0.95
 _ENOUGH_ROWS = 30
 """Different rows of a class: that all of them are copied by chance is ruled out."""
 
-_SAMPLE = 2_000
-"""Rows that are looked at before all rows are."""
-
-_PROBE = 256
-"""Rows in which the values of the columns are counted."""
-
-_KEY_COLUMNS = 2
-"""Columns by whose values the rows of the sample are picked."""
-
 
 def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
     """Warn if many rows are copies of other rows.
@@ -255,10 +246,6 @@ def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
         X = pd.DataFrame(np.asarray(X), copy=False)
     labels = 2 * groups.codes.astype(np.int64) + (data.y == data.positive)
     try:
-        # The whole table is looked at only if a sample of it has copies.
-        sample = _sample(X)
-        if len(sample) < len(X) and not _count_copies(X.iloc[sample], labels[sample]):
-            return
         n_repeated = _count_copies(X, labels)
     except TypeError:
         # Values that cannot be hashed, such as lists.
@@ -270,23 +257,6 @@ def warn_of_duplicates(data: TrainingData, groups: Groups) -> None:
 def _hashes(table: pd.DataFrame | pd.Series) -> np.ndarray:
     """Hash the rows of a table, or the values of a column; missing values are equal."""
     return pd.util.hash_pandas_object(table, index=False).to_numpy()
-
-
-def _sample(X: pd.DataFrame) -> np.ndarray:
-    """Pick rows by their values, so that all copies of a row are picked or none.
-
-    The values are those of the columns that have most of them, in a few rows.
-    """
-    if len(X) <= _SAMPLE:
-        return np.arange(len(X))
-    # A stride, because tables are often sorted.
-    probe = X.iloc[:: len(X) // _PROBE]
-    n_values = []
-    for place in range(X.shape[1]):
-        n_values.append(len(np.unique(_hashes(probe.iloc[:, place]))))
-    key_columns = np.argsort(n_values)[-_KEY_COLUMNS:]
-    keys = _hashes(X.iloc[:, key_columns])
-    return np.flatnonzero(keys % np.uint64(len(X) // _SAMPLE + 1) == 0)
 
 
 def _count_copies(X: pd.DataFrame, labels: np.ndarray) -> int:

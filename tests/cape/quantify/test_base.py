@@ -13,7 +13,8 @@ from cape.quantify import (
     make_quantifier,
     round_scores,
 )
-from cape.quantify._base import Moments, moment_interval, posterior_statistic
+from cape.quantify._base import Moments, moment_interval
+from cape.quantify._likelihood import posterior_statistic
 
 moments = st.builds(
     Moments, st.floats(0, 1), st.floats(1e-6, 0.25), st.integers(5, 10_000).map(float)
