@@ -16,7 +16,6 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
-from cape.base._packages import require_extra
 from cape.base._validation import check_is_fitted, check_prevalence
 from cape.evidence._histogram import ScoreHistogram
 from cape.shown._results import scores_are_alike
@@ -469,36 +468,6 @@ class Quantifier(BaseEstimator):
         negatives = self.statistic_moments(self.negatives_, estimate)
         centre = estimate * positives.mean + (1 - estimate) * negatives.mean
         return Likelihood(positives, negatives, Moments(centre, 0.0, batch.size))
-
-    def as_quapy(self, classifier: Any = None, **settings: Any) -> Any:
-        """Return the same quantifier for QuaPy, to evaluate it with QuaPy's protocols.
-
-        Parameters
-        ----------
-        classifier : estimator with predict_proba, default=None
-            Its scores are counted; None is QuaPy's default classifier.
-        **settings
-            ``fit_classifier`` and ``val_split``, as in every aggregative quantifier of
-            QuaPy. Scores of training rows are out of fold by default.
-
-        Returns
-        -------
-        quapy.method.aggregative.AggregativeSoftQuantifier
-            Unfitted. Once it is fitted, its attribute ``fitted_`` is the quantifier of
-            cape, which has the intervals.
-
-        Examples
-        --------
-        >>> from quapy.evaluation import evaluate  # doctest: +SKIP
-        >>> from quapy.protocol import APP  # doctest: +SKIP
-        >>> model = SPA().as_quapy(LogisticRegression())  # doctest: +SKIP
-        >>> model.fit(*train.Xy)  # doctest: +SKIP
-        >>> evaluate(model, APP(test, sample_size=100), "mae")  # doctest: +SKIP
-        """
-        require_extra("quapy", "quapy", what="as_quapy")
-        from cape.quantify._quapy import InQuaPy
-
-        return InQuaPy(self, classifier, **settings)
 
     def _fit(self) -> None:
         """Prepare what does not depend on the batch."""

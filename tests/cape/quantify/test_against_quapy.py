@@ -12,13 +12,11 @@ from cape.quantify import (
     CC,
     EMQ,
     PCC,
-    QUANTIFIERS,
     SPA,
     DyS,
     HDy,
     QuaPyQuantifier,
     ScoreHistogram,
-    make_quantifier,
     round_scores,
 )
 
@@ -155,55 +153,3 @@ def test_the_adapter_refuses_histograms_without_rows(quapy, one_case):
         TypeError, match=r"histograms that keep their rows \(keep_rows=True\)"
     ):
         adapter.fit(positives, negatives)
-
-
-@pytest.fixture(scope="module")
-def protocols(quapy, train, batch):
-    """Rows to fit on, and samples of other rows by two protocols of QuaPy."""
-    from quapy.data import LabelledCollection
-    from quapy.protocol import APP, UPP
-
-    rest = LabelledCollection(batch.X, batch.y)
-    samples = {
-        "APP": APP(rest, sample_size=60, n_prevalences=5, repeats=2, random_state=3),
-        "UPP": UPP(rest, sample_size=60, repeats=10, random_state=4),
-    }
-    return (train.X, train.y), samples
-
-
-@pytest.mark.parametrize("protocol", ["APP", "UPP"])
-@pytest.mark.parametrize("name", QUANTIFIERS)
-def test_protocols_of_quapy_evaluate_our_quantifiers(protocols, name, protocol):
-    from quapy.evaluation import evaluate
-
-    rows, samples = protocols
-    model = make_quantifier(name).as_quapy(LogisticRegression(), val_split=4)
-    model.fit(*rows)
-    errors = []
-    for X, prevalences in samples[protocol]():
-        scores = round_scores(model.classifier.predict_proba(X)[:, 1])
-        counted = ScoreHistogram.of(scores, model.fitted_.positives_.edges)
-        estimate = model.fitted_.estimate(counted)
-        errors.append(abs(estimate - prevalences[1]))
-    expected = pytest.approx(np.mean(errors), abs=1e-12)
-    assert evaluate(model, samples[protocol], "mae") == expected
-    # QuaPy scores all rows once, or the rows of every sample.
-    assert evaluate(model, samples[protocol], "mae", aggr_speedup=False) == expected
-
-
-def test_the_protocol_gives_spa_the_error_of_their_pacc(protocols, quapy):
-    from quapy.evaluation import evaluate
-
-    rows, samples = protocols
-    spa = SPA().as_quapy(LogisticRegression())
-    pacc = quapy.PACC(LogisticRegression(), solver="exact-raise")
-    errors = [
-        evaluate(model.fit(*rows), samples["APP"], "mae") for model in (spa, pacc)
-    ]
-    assert errors[0] == pytest.approx(errors[1], abs=1e-6)
-
-
-def test_quapy_tunes_the_settings_of_our_quantifiers(protocols):
-    model = DyS().as_quapy(LogisticRegression()).set_params(quantifier__n_bins=10)
-    rows, _ = protocols
-    assert model.fit(*rows).fitted_.n_bins == 10
