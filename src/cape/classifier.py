@@ -32,6 +32,7 @@ from cape.base._validation import (
     check_prevalence,
     check_same_kind,
     check_same_length,
+    check_same_model,
     check_weights,
     fit_context,
     pickable,
@@ -45,12 +46,11 @@ from cape.rules import RULES, Rule
 from cape.rules._adaptation import Adaptation, warn_if_doubtful
 from cape.rules._deciding import (
     adapt,
-    check_same_model,
     decide_individually,
     find_evidence,
     predict_batch,
-    rule_of,
 )
+from cape.rules._rules import rule_of
 from cape.training._choice import note_on_text
 from cape.training._data import TrainingData
 from cape.training._group_model import GroupModel

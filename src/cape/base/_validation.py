@@ -87,6 +87,48 @@ def check_fitted_cape(clf: Any) -> None:
     check_is_fitted(clf)
 
 
+def check_same_model(clf: Any, name: str, thing: Any, kind: type[Any]) -> None:
+    """Raise unless evidence or an adaptation was made by this model.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    name : str
+        What the thing is called in the error.
+    thing : Evidence or Adaptation
+    kind : type
+        The type that it must have.
+    """
+    if not isinstance(thing, kind):
+        raise TypeError(
+            f"{name} must be of type {kind.__name__}, got {type(thing).__name__}."
+        )
+    if thing.fingerprint != clf.fingerprint_:
+        raise ValueError(
+            f"{name} must come from this model (fingerprint {clf.fingerprint_[:12]}), "
+            f"got one from another model ({thing.fingerprint[:12]})."
+        )
+
+
+def refuse_row_keepers(clf: Any, caller: str) -> None:
+    """Raise if a quantifier needs every score of a batch at once.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+        Fitted.
+    caller : str
+        Who cannot serve that quantifier.
+    """
+    for model in clf.models_.values():
+        if model.quantifier.keeps_rows:
+            raise TypeError(
+                f"quantifier must work on counts for {caller}, got "
+                f"{model.quantifier!r}, which keeps every row."
+            )
+
+
 def number_of_rows(X: Any) -> int:
     """Number of rows of a table or a column of any kind."""
     # scikit-learn's function takes 40 times as long, which a single row would feel.

@@ -21,11 +21,11 @@ require_extra("dask", "dask", what="cape.elsewhere.dask")
 import dask
 import dask.dataframe as dd
 
-from cape.base._validation import check_fitted_cape
+from cape.base._validation import check_fitted_cape, refuse_row_keepers
 from cape.classifier import CapeClassifier
 from cape.evidence._evidence import Evidence
 from cape.rules._adaptation import Adaptation
-from cape.rules._deciding import decide, refuse_row_keepers
+from cape.rules._deciding import decide
 from cape.training._reading import batch_of, read_batch
 
 __all__ = ["evidence", "predict"]

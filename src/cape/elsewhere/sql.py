@@ -16,7 +16,7 @@ import pandas as pd
 from cape.base._errors import ParameterError
 from cape.base._groups import MISSING_GROUP, Groups, check_groups, everyone
 from cape.base._packages import require_extra
-from cape.base._validation import admit, check_fitted_cape
+from cape.base._validation import admit, check_fitted_cape, refuse_row_keepers
 from cape.evidence._columns import (
     FIRST,
     FOREIGN,
@@ -27,7 +27,6 @@ from cape.evidence._columns import (
 )
 from cape.evidence._evidence import PLAIN, Evidence, GroupEvidence, LabelledEvidence
 from cape.evidence._histogram import ONE, ScoreHistogram
-from cape.rules._deciding import refuse_row_keepers
 from cape.training._group_model import GroupModel
 from cape.training._reading import known_labels
 from cape.training._scores import Scores

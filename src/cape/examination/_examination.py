@@ -34,9 +34,7 @@ from cape.base._validation import (
     check_same_length,
     pickable,
 )
-from cape.base._validation import (
-    check_labels as check_all_labels,
-)
+from cape.base._validation import check_labels as check_all_labels
 from cape.classifier import CapeClassifier
 from cape.drift._find import find_drift, with_usual_values
 from cape.evidence._evidence import Evidence
@@ -74,7 +72,8 @@ from cape.examination._shift import (
 from cape.metrics import confusion_by_group
 from cape.metrics._rates import Confusion
 from cape.rules._adaptation import Adaptation, warn_if_doubtful
-from cape.rules._deciding import adapt, find_evidence, rule_of
+from cape.rules._deciding import adapt, find_evidence
+from cape.rules._rules import rule_of
 from cape.shown import _examination as words
 from cape.shown import _plot
 from cape.shown._notebook import InNotebook

@@ -17,11 +17,7 @@ from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
 from cape.base._groups import Group, GroupResult, group_table, unique_names
 from cape.base._limits import ASKED_WIDTH, FEWEST_LABELS, USEFUL_WIDTH
-from cape.base._validation import (
-    check_choice,
-    check_fitted_cape,
-    check_prevalence,
-)
+from cape.base._validation import check_choice, check_fitted_cape, check_prevalence
 from cape.classifier import CapeClassifier
 from cape.drift._posterior import mean_score
 from cape.evidence._evidence import Evidence

@@ -26,12 +26,7 @@ from cape.metrics._rates import (
     wilson_interval,
 )
 from cape.shown import _plot
-from cape.shown._audit import (
-    RATE_NAMES,
-    audit_title,
-    shares_title,
-    worst_lines,
-)
+from cape.shown._audit import RATE_NAMES, audit_title, shares_title, worst_lines
 from cape.shown._notebook import InNotebook
 
 # 30 groups are 870 ordered pairs; more would be a table that nobody reads.

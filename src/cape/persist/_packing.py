@@ -29,10 +29,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import BSpline
 from sklearn._loss import HalfBinomialLoss
-from sklearn.ensemble import (
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-)
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer

@@ -18,6 +18,7 @@ from cape.base._validation import (
     check_choice,
     check_fitted_cape,
     check_prevalence,
+    check_same_model,
     check_same_order,
 )
 from cape.drift._find import GroupDrift, find_drift, judge
@@ -33,7 +34,7 @@ from cape.labels._use import (
     was_drawn_unequally,
 )
 from cape.quantify._names import borrows_interval
-from cape.rules import GroupSituation, Prevalence, Rule, Unchanged
+from cape.rules import GroupSituation, Prevalence, Rule
 from cape.rules._adaptation import (
     WAYS_OF_LABELS,
     Adaptation,
@@ -41,7 +42,7 @@ from cape.rules._adaptation import (
     GroupAdaptation,
     warn_of_faults,
 )
-from cape.rules._rules import describe_rule, make_rule, of_thetas
+from cape.rules._rules import choose_members, describe_rule, rule_of
 from cape.shown import _results as words
 from cape.training._group_model import GroupModel
 from cape.training._reading import (
@@ -53,7 +54,6 @@ from cape.training._reading import (
     read_batch,
     readings_of,
 )
-from cape.training._scores import Scores
 
 
 def find_evidence(
@@ -342,105 +342,6 @@ def estimate_groups(
                 check_prevalence(f"{name}.interval in group {group_name(group)!r}", end)
             estimates[group] = Estimate(value, *ends)
     return estimates
-
-
-def rule_of(clf: Any, rule: Any = None) -> Rule:
-    """Return the rule that was asked for, or that of the classifier.
-
-    Parameters
-    ----------
-    clf : CapeClassifier
-    rule : str, Rule, dict or None, default=None
-        What was asked for in a call.
-
-    Returns
-    -------
-    Rule
-        By default the paper's, and for `cape.Scores` the one that changes nothing.
-    """
-    if rule is None:
-        rule = clf.rule
-    if rule is None:
-        rule = "unchanged" if isinstance(clf.estimator, Scores) else "prevalence"
-    return make_rule(rule)
-
-
-def choose_members(
-    situations: Mapping[Group, GroupSituation], rule: Rule | None = None
-) -> dict[Group, Any]:
-    """Let the rule pick a member for every group: it is called here alone."""
-    if rule is None:
-        rule = Prevalence()
-    if not isinstance(rule, Unchanged):
-        # Decisions that were made can be kept. There is nothing about them to choose.
-        situations = {name: of_thetas(group) for name, group in situations.items()}
-    chosen = rule.choose(situations)
-    _check_chosen(rule, situations, chosen)
-    return chosen
-
-
-def _check_chosen(
-    rule: Rule, situations: Mapping[Group, GroupSituation], chosen: Mapping[Group, Any]
-) -> None:
-    """Raise unless a rule, which may be the user's, picked a member of every group."""
-    if not isinstance(chosen, Mapping):
-        raise TypeError(
-            f"{type(rule).__name__}.choose must return a dict from group to the index "
-            f"of a member, got {type(chosen).__name__}."
-        )
-    for group, situation in situations.items():
-        n_members = len(situation.thetas)
-        member = chosen.get(group)
-        index = np.asarray(member)
-        is_index = index.dtype.kind in "iu"
-        if not is_index or (index < 0).any() or (index >= n_members).any():
-            raise ValueError(
-                f"{type(rule).__name__}.choose must return the index of a member for "
-                f"every group, below {n_members} for {group_name(group)!r}, got "
-                f"{member!r}."
-            )
-
-
-def check_same_model(clf: Any, name: str, thing: Any, kind: type[Any]) -> None:
-    """Raise unless evidence or an adaptation was made by this model.
-
-    Parameters
-    ----------
-    clf : CapeClassifier
-        Fitted.
-    name : str
-        What the thing is called in the error.
-    thing : Evidence or Adaptation
-    kind : type
-        The type that it must have.
-    """
-    if not isinstance(thing, kind):
-        raise TypeError(
-            f"{name} must be of type {kind.__name__}, got {type(thing).__name__}."
-        )
-    if thing.fingerprint != clf.fingerprint_:
-        raise ValueError(
-            f"{name} must come from this model (fingerprint {clf.fingerprint_[:12]}), "
-            f"got one from another model ({thing.fingerprint[:12]})."
-        )
-
-
-def refuse_row_keepers(clf: Any, caller: str) -> None:
-    """Raise if a quantifier needs every score of a batch at once.
-
-    Parameters
-    ----------
-    clf : CapeClassifier
-        Fitted.
-    caller : str
-        Who cannot serve that quantifier.
-    """
-    for model in clf.models_.values():
-        if model.quantifier.keeps_rows:
-            raise TypeError(
-                f"quantifier must work on counts for {caller}, got "
-                f"{model.quantifier!r}, which keeps every row."
-            )
 
 
 _ROWS_AT_ONCE = 1000

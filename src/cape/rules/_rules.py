@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cape.base._errors import ParameterError
-from cape.base._groups import Group
+from cape.base._groups import Group, group_name
 from cape.base._validation import check_choice, check_number
 from cape.metrics._rates import FEWEST_ROWS
 from cape.rules._criteria import CRITERIA, DIGITS, GroupSituation
@@ -21,6 +21,7 @@ from cape.shown._results import (
     rates_are_unknown,
 )
 from cape.training._group_model import MemberRates
+from cape.training._scores import Scores
 
 
 class Rule(ABC):
@@ -591,6 +592,63 @@ def make_rule(rule: Any) -> Rule:
         f"rule must be one of {names}, or an instance of a subclass of "
         f"cape.rules.Rule, got {rule!r}."
     )
+
+
+def rule_of(clf: Any, rule: Any = None) -> Rule:
+    """Return the rule that was asked for, or that of the classifier.
+
+    Parameters
+    ----------
+    clf : CapeClassifier
+    rule : str, Rule, dict or None, default=None
+        What was asked for in a call.
+
+    Returns
+    -------
+    Rule
+        By default the paper's, and for `cape.Scores` the one that changes nothing.
+    """
+    if rule is None:
+        rule = clf.rule
+    if rule is None:
+        rule = "unchanged" if isinstance(clf.estimator, Scores) else "prevalence"
+    return make_rule(rule)
+
+
+def choose_members(
+    situations: Mapping[Group, GroupSituation], rule: Rule | None = None
+) -> dict[Group, Any]:
+    """Let the rule pick a member for every group: it is called here alone."""
+    if rule is None:
+        rule = Prevalence()
+    if not isinstance(rule, Unchanged):
+        # Decisions that were made can be kept. There is nothing about them to choose.
+        situations = {name: of_thetas(group) for name, group in situations.items()}
+    chosen = rule.choose(situations)
+    _check_chosen(rule, situations, chosen)
+    return chosen
+
+
+def _check_chosen(
+    rule: Rule, situations: Mapping[Group, GroupSituation], chosen: Mapping[Group, Any]
+) -> None:
+    """Raise unless a rule, which may be the user's, picked a member of every group."""
+    if not isinstance(chosen, Mapping):
+        raise TypeError(
+            f"{type(rule).__name__}.choose must return a dict from group to the index "
+            f"of a member, got {type(chosen).__name__}."
+        )
+    for group, situation in situations.items():
+        n_members = len(situation.thetas)
+        member = chosen.get(group)
+        index = np.asarray(member)
+        is_index = index.dtype.kind in "iu"
+        if not is_index or (index < 0).any() or (index >= n_members).any():
+            raise ValueError(
+                f"{type(rule).__name__}.choose must return the index of a member for "
+                f"every group, below {n_members} for {group_name(group)!r}, got "
+                f"{member!r}."
+            )
 
 
 def describe_rule(rule: Rule) -> dict[str, Any]:

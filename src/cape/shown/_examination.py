@@ -10,19 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cape.base._estimate import Estimate
-from cape.base._numbers import (
-    estimate_text,
-    level_text,
-    p_value_text,
-    rows_text,
-)
+from cape.base._numbers import estimate_text, level_text, p_value_text, rows_text
 from cape.shown._action import action_head
 from cape.shown._audit import RATE_NAMES
-from cape.shown._results import (
-    REFITTED,
-    column_line,
-    describe_labels,
-)
+from cape.shown._results import REFITTED, column_line, describe_labels
 
 if TYPE_CHECKING:
     from cape import examination as results

@@ -27,6 +27,7 @@ from cape.base._validation import (
     check_fitted_cape,
     check_same_length,
     check_same_order,
+    refuse_row_keepers,
 )
 from cape.classifier import CapeClassifier
 from cape.drift._find import GroupDrift
@@ -34,8 +35,8 @@ from cape.evidence._columns import ColumnCounts
 from cape.evidence._evidence import PLAIN, Evidence, GroupEvidence, LabelledEvidence
 from cape.rules import Prevalence
 from cape.rules._adaptation import Adaptation
-from cape.rules._deciding import adapt, decide, refuse_row_keepers, rule_of
-from cape.rules._rules import describe_rule
+from cape.rules._deciding import adapt, decide
+from cape.rules._rules import describe_rule, rule_of
 from cape.training._reading import Batch, Reading, batch_of, known_labels, readings_of
 from cape.training._scoring import Rows
 

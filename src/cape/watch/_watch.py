@@ -21,11 +21,15 @@ from cape.base._groups import (
     unique_names,
 )
 from cape.base._json_fields import seal, strict_json, unseal
-from cape.base._validation import check_fitted_cape, check_prevalence
+from cape.base._validation import (
+    check_fitted_cape,
+    check_prevalence,
+    check_same_model,
+    refuse_row_keepers,
+)
 from cape.classifier import CapeClassifier
 from cape.evidence._evidence import PLAIN, Evidence, GroupEvidence
 from cape.rules._adaptation import Adaptation
-from cape.rules._deciding import check_same_model, refuse_row_keepers
 from cape.shown import _plot
 from cape.shown import _watch as words
 from cape.shown._notebook import InNotebook

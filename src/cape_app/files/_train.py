@@ -19,8 +19,7 @@ from cape.base._numbers import quoted
 from cape.base._validation import check_choice
 from cape.classifier import CapeClassifier
 from cape.examination import suspicious_columns
-from cape.rules._deciding import rule_of
-from cape.rules._rules import describe_rule
+from cape.rules._rules import describe_rule, rule_of
 from cape.training._choice import LEARNERS, make_learner
 from cape.training._scores import Scores
 from cape.training._table import (
