@@ -98,7 +98,7 @@ def audit(
     from cape_app.pages._audit import audit_summary
 
     notes = Notes()
-    groups = options.group_columns(file, csv.dialect(), group)
+    groups = group or []
     with progress() as on_rows:
         counts, labels, sha256 = files.count_file(
             file,

@@ -41,8 +41,8 @@ key_file : FILE
     File with the secret that signs model files; unsigned files are then rejected.
     Default: the environment variable CAPE_KEY, if set.
 group : COLUMN
-    Column with the group. Repeat the option, or use commas, to combine several columns.
-    Without it, all rows are one group.
+    Column with the group. Repeat the option to combine several columns. Without it, all
+    rows are one group.
 positive : LABEL
     The label that counts as positive. Default: the greater number, or the later word in
     the alphabet. If the label has more than two values, repeat the option for each
@@ -351,31 +351,6 @@ class Costs:
                 problem = f"must not be given: --rule {name} takes {takes}."
                 raise ParameterError(key, problem)
         return RULES[name](**parameters)
-
-
-def group_columns(
-    source: Source, dialect: Dialect, group: list[str] | None
-) -> list[str]:
-    """Return the columns of --group or --drop; commas may stand between several.
-
-    Examples
-    --------
-    >>> train.frame.to_csv(folder / "train.csv", index=False)
-    >>> group_columns(folder / "train.csv", Dialect(), ["z, y"])
-    ['z', 'y']
-    """
-    columns: list[str] = []
-    for name in group or []:
-        several = [part.strip() for part in name.split(",") if part.strip()]
-        if len(several) > 1:
-            from cape_app.tables._open import open_table
-
-            names = set(open_table(source, dialect).names)
-            # Names may have commas themselves.
-            if name in names or names.isdisjoint(several):
-                several = [name]
-        columns += several
-    return columns
 
 
 def parse_pairs(texts: list[str] | None, option: str, form: str) -> dict[str, str]:

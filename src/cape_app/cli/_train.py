@@ -15,7 +15,6 @@ from cape_app.cli import _options as options
 from cape_app.cli._options import command
 from cape_app.cli._output import Output
 from cape_app.files._notes import Notes
-from cape_app.tables import check_columns_exist
 from cape_app.words._terminal import trained
 
 
@@ -144,7 +143,7 @@ def train(
     out : FILE
         The model file to write.
     drop : COLUMN
-        Column to leave out. Repeat the option, or use commas, to drop several.
+        Column to leave out. Repeat the option to drop several.
     drop_suspicious : bool
         Leave out columns that will fail in later files (dates, identifiers, row
         numbers) or that give the answer away. Without it, a note names them.
@@ -160,17 +159,7 @@ def train(
         The decision that counts as positive, if it is not the positive label, 1, true
         or yes.
     """
-    groups = options.group_columns(file, csv.dialect(), group)
-    drop = options.group_columns(file, csv.dialect(), drop)
-    try:
-        check_free(out, overwrite=force)
-    except FileExistsError:
-        # A misspelled column would be told only once the user has forced it.
-        from cape_app.tables._open import open_table
-
-        names = open_table(file, csv.dialect()).names
-        check_columns_exist([label, *groups, *drop], names, file)
-        raise
+    check_free(out, overwrite=force)
     settings = own.chosen(costs) | {
         "missing_groups": missing_groups or "error",
         "n_jobs": own.jobs,
@@ -187,8 +176,8 @@ def train(
             file,
             out,
             label=label,
-            group=groups,
-            drop=drop,
+            group=group or (),
+            drop=drop or (),
             drop_suspicious=drop_suspicious,
             positive=positive,
             missing_labels=missing_labels,

@@ -336,6 +336,9 @@ class ArrowTable(Table):
         if not types.is_large_string(column.type):
             column = column.cast(pa.string())
         texts = without_missing(column, wanted.known.get(name, ()))
+        # As in a CSV: what is wanted as text is not taken for a number first.
+        if wanted.types.get(name) == "text":
+            return texts
         return converted(texts, self._held.get(name, "text"))
 
     def length(self) -> int | None:

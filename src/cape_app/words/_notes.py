@@ -12,6 +12,8 @@ from cape.shown._results import KINDS
 
 _MOST_NAMES = 5
 
+_COUNTED = {"columns_not_used": "column", "few_words": "value", "disarmed": "field"}
+
 LEFT_EMPTY = (
     "Were rows with the other label left blank? If so, pass it as --blank-means."
 )
@@ -38,17 +40,15 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
         words["columns"] = ", ".join(listed)
     elif "columns" in values:
         words["names"] = quoted(values["columns"], _MOST_NAMES)
-    if code == "columns_not_used":
-        words["n"] = counted(len(values["columns"]), "column")
-    elif code == "few_words":
-        words["n"] = counted(values["n"], "value")
-    elif code == "missing_groups":
+    if code in _COUNTED:
+        n = values["n"] if "n" in values else len(values["columns"])
+        words["n"] = counted(n, _COUNTED[code])
+    if code == "missing_groups":
         words["what"] = _NOTES["missing_group"][values["how"]]
     elif code == "converted":
         words["here"] = KINDS[values["here"]]
         words["training"] = KINDS[values["training"]]
     elif code == "disarmed":
-        words["n"] = counted(values["n"], "field")
         words["advice"] = ""
         if values["predicted"]:
             words["advice"] = " To use that file as input, write Parquet instead."

@@ -16,7 +16,7 @@ from cape.base._numbers import (
     joined,
     points,
 )
-from cape.shown._action import MARKS, action_words
+from cape.shown._action import MARKS
 from cape.shown._audit import RATE_NAMES
 from cape.shown._results import said_by_labels
 
@@ -63,12 +63,6 @@ def interval(low: float | None, high: float | None) -> str:
     if low is None or high is None or low == high:
         return ""
     return f"{points(low)}\N{EN DASH}{points(high)}%"
-
-
-def action_name(action: Summary) -> str:
-    """Name the action of a group, as in "Label 97 rows"."""
-    text = action_words(action["code"], action["labels"], action.get("reason", ""))
-    return text[0].upper() + text[1:]
 
 
 def audit_head(audit: Summary) -> str:
@@ -134,15 +128,6 @@ def alike(actions: Sequence[Summary]) -> list[tuple[Summary, str]]:
         labels = sum(action["labels"] for action in same)
         pairs.append(({"code": code, "labels": labels}, whose))
     return pairs
-
-
-def batches_action(batches: Sequence[Summary]) -> str:
-    """Say how many batches need action."""
-    number = counted(len(batches), "batch", "batches")
-    n = sum(batch["action"]["code"] != "use" for batch in batches)
-    if not n:
-        return f"Use the predictions for {number}"
-    return f"{n} of {number} {'needs' if n == 1 else 'need'} action"
 
 
 def labels_head(labels: LabelChecks) -> str:

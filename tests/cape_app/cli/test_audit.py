@@ -274,13 +274,6 @@ def test_a_remark_goes_to_the_error_stream_and_leaves_json_alone(
     assert err.startswith("note: group column 'ward'") and err.count("\n") == 1
 
 
-def test_groups_can_be_listed_in_one_option(cape, base, scored):
-    listed = cape(*base, "--group", "race, sex", "--json")
-    apart = cape(*base, "--group", "race", "--group", "sex", "--json")
-    assert json.loads(listed[1])["groups"] == json.loads(apart[1])["groups"]
-    assert json.loads(listed[1])["made"]["columns"]["groups"] == "race, sex"
-
-
 @pytest.mark.parametrize(
     ("bins", "says"),
     [
