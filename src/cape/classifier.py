@@ -41,6 +41,7 @@ from cape.base._validation import (
     take_rows,
     validate_data,
 )
+from cape.evidence._columns import TableCells
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.rules import RULES, Rule
 from cape.rules._adaptation import Adaptation, warn_if_doubtful
@@ -388,6 +389,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.pooled_ = pooled
         self.models_ = models
         self.sensitive_names_ = named_columns(sensitive_features)
+        # Without counts of columns, their types are still compared.
+        self.types_ = TableCells.of(features) if self.drift == "ignore" else None
         self.grouped_ = sensitive_features is not None or self.group_columns is not None
         self.fingerprint_ = self._compute_fingerprint()
         return self

@@ -148,6 +148,11 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
         [model.stack for model in models.values() if model.is_linear], array
     )
     left_out = MISSING_GROUP if clf.missing_groups == "drop" else None
+    # Where columns are not counted, nothing else would find another type. Models of
+    # older files have no types.
+    types = getattr(clf, "types_", None)
+    if types is not None:
+        types.check_types(features if array is None else array)
     return Batch(features, array, groups, models, stack, left_out)
 
 

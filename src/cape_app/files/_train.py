@@ -481,7 +481,7 @@ def _refuse_identifiers(
     if n_groups > _MANY_GROUPS and n_rows < n_groups * enough:
         raise TableError(
             f"{path}: {' and '.join(map(repr, group))} would make {n_groups:,} groups "
-            f"of {n_rows:,} rows, which looks like an identifier. Name a column with "
+            f"in {n_rows:,} rows, which looks like an identifier. Name a column with "
             "fewer values (--group), cut numbers into ranges (--bins), or put rare "
             "values together in the file."
         )

@@ -186,6 +186,22 @@ def test_a_column_of_another_type_is_refused(of_mixed_types, kind, n):
             predict(others, sensitive_features=z[:n])
 
 
+def test_types_are_compared_where_drift_is_ignored(of_mixed_types, train):
+    """Nothing else would tell: the learner took a date for a missing number."""
+    _, table, z = of_mixed_types
+    clf = CapeClassifier(drift="ignore", random_state=0, cv=2)
+    clf.fit(table, train.y, sensitive_features=z)
+    adaptation = clf.adapt(table, sensitive_features=z)
+    others = table[:40].assign(u=table["day"])
+    groups = {"sensitive_features": z[:40]}
+    for given in ({}, {"adaptation": adaptation}):
+        with pytest.raises(ValueError, match="must hold numbers in column 'u', as in"):
+            clf.predict(others, **groups, **given)
+    with pytest.raises(ValueError, match="must hold numbers in column 'u', as in"):
+        clf.freeze(adaptation).predict(others, **groups)
+    clf.predict(table[:40], **groups)
+
+
 def test_a_number_is_no_text_and_no_date(of_mixed_types):
     frozen, table, z = of_mixed_types
     for name, kind in (("t", "text"), ("day", "dates")):
