@@ -8,7 +8,7 @@ would, if all of them are more alike than those of training.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
+from math import hypot, isnan, sqrt
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from cape.labels._sample import (
     labelled_sample,
     predictions,
 )
-from cape.training._group_model import GroupModel
+from cape.training._group_model import GroupModel, auc_error
 
 
 def find_contradicted(
@@ -63,14 +63,14 @@ def find_contradicted(
         if not sample.weights.sum(axis=1).all():
             continue
         model = models[group]
-        found, trained, expected, error = _compare(model, sample)
-        # Scores of rows that were not drawn say nothing about the batch.
-        if (
-            _is_less_than_half(found, expected)
-            and drawn_p_value(model, part, sample) < SAMPLE_LEVEL
-        ):
+        found, expected, error = _compare(model, sample)
+        is_worse = _is_less_than_half(found, expected)
+        # Rows that were not drawn may lie where scores differ little.
+        is_biased = is_worse and drawn_p_value(model, part, sample) < SAMPLE_LEVEL
+        # The AUC of a tiny group is unknown.
+        if is_biased or isnan(expected):
             continue
-        aucs[group] = found, trained
+        aucs[group] = found, model.auc()
         gaps.append((found, expected, error))
     if not aucs:
         return {}
@@ -83,45 +83,28 @@ def find_contradicted(
     fail_together = p_together < LEVEL and _is_less_than_half(*together)
     contradict = _is_less_than_half(found, expected)
     contradict &= (p_values < LEVEL) | fail_together
-    return {
-        group: aucs[group]
-        for group, is_so in zip(aucs, contradict, strict=True)
-        if is_so
-    }
+    chosen = zip(aucs, contradict, strict=True)
+    return {group: aucs[group] for group, is_so in chosen if is_so}
 
 
 def _is_less_than_half(auc: Any, expected: Any) -> Any:
     return auc - 0.5 < (expected - 0.5) / 2
 
 
-def _compare(
-    model: GroupModel, sample: LabelledSample
-) -> tuple[float, float, float, float]:
-    """Return the AUC of labelled rows, of training, what to expect, and its error.
-
-    The error (DeLong et al. 1988) is the greater of what labelled rows and training
-    say: a few labelled rows may be in perfect order by chance.
-    """
-    counts = np.array([model.negatives.counts, model.positives.counts])
-    trained, spread = _auc(counts / model.positives.unit)
-    found, spread_of_labels = _auc(sample.weights)
+def _compare(model: GroupModel, sample: LabelledSample) -> tuple[float, float, float]:
+    """Return the AUC of labelled rows, what to expect of it, and the error of both."""
+    found = _auc(*sample.weights)
     # Rows that are alike cannot be told apart, whatever training had.
     share = predictions(model, model.prevalence)
-    of_these, _ = _auc(sample.weights.sum(axis=0) * np.array([1 - share, share]))
-    rows = sample.weights.sum(axis=1) ** 2 / sample.squares.sum(axis=1)
-    noise = max((spread / rows).sum(), (spread_of_labels / rows).sum())
-    rows_of_training = np.array([model.negatives.size, model.positives.size])
-    noise += (spread / rows_of_training).sum()
-    return found, trained, min(trained, of_these), max(sqrt(noise), 1e-9)
+    rows = sample.weights.sum(axis=0)
+    expected = min(model.auc(), _auc(rows * (1 - share), rows * share))
+    n0, n1 = sample.weights.sum(axis=1) ** 2 / sample.squares.sum(axis=1)
+    # Few labelled rows may be in perfect order by chance.
+    noise = max(auc_error(found, n1, n0), auc_error(expected, n1, n0), 1e-9)
+    return found, expected, hypot(noise, model.auc_error())
 
 
-def _auc(cells: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the AUC of two classes, and how their placements vary, by cells."""
-    shares = cells / cells.sum(axis=1, keepdims=True)
-    negatives, positives = shares
-    # Scores in the same cell are ties, and a tie counts half.
+def _auc(negatives: np.ndarray, positives: np.ndarray) -> float:
+    """Compute the AUC from weights of cells; scores in the same cell are ties."""
     below = np.cumsum(negatives) - negatives / 2
-    above = 1 - np.cumsum(positives) + positives / 2
-    auc = float(positives @ below)
-    placements = np.array([above, below])
-    return auc, (shares * (placements - auc) ** 2).sum(axis=1)
+    return float(positives @ below / (positives.sum() * negatives.sum()))

@@ -727,11 +727,7 @@ class GroupModel:
         of_classes = (self.positives.size, self.negatives.size)
         if self.own is not None:
             of_classes = (self.own.positives, self.own.negatives)
-        n1, n0 = of_classes
-        q1 = auc / (2 - auc)
-        q2 = 2 * auc**2 / (1 + auc)
-        variance = auc * (1 - auc) + (n1 - 1) * (q1 - auc**2) + (n0 - 1) * (q2 - auc**2)
-        return float(np.sqrt(max(variance, 0.0) / (n1 * n0)))
+        return auc_error(auc, *of_classes)
 
     def fingerprint_parts(self) -> list[bytes]:
         """Return what a fingerprint is made of.
@@ -761,6 +757,14 @@ class GroupModel:
         if self.columns is not None:
             contents.append(self.columns.cells.to_json().encode())
         return [repr(roles).encode(), *contents]
+
+
+def auc_error(auc: float, n1: float, n0: float) -> float:
+    """Compute the standard error of an AUC of n1 positives and n0 negatives."""
+    q1 = auc / (2 - auc)
+    q2 = 2 * auc**2 / (1 + auc)
+    variance = auc * (1 - auc) + (n1 - 1) * (q1 - auc**2) + (n0 - 1) * (q2 - auc**2)
+    return float(np.sqrt(max(variance, 0.0) / (n1 * n0)))
 
 
 def own_auc(model: GroupModel, pooled: GroupModel | None) -> float:
