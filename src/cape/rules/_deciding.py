@@ -17,7 +17,6 @@ from cape.base._validation import (
     all_if_none,
     check_choice,
     check_fitted_cape,
-    check_prevalence,
     check_same_model,
     check_same_order,
 )
@@ -330,17 +329,19 @@ def estimate_groups(
     estimates = {}
     for group, part in evidence.items():
         quantifier = models[group].quantifier
-        name = type(quantifier).__name__
-        value = quantifier.estimate(part.scores)
-        check_prevalence(f"{name}.estimate in group {group_name(group)!r}", value)
-        estimates[group] = Estimate(value)
+        shares = [quantifier.estimate(part.scores)]
         # Plain prediction never looks at intervals, and some of them cost a hundred
         # times the estimate.
         if level is not None:
-            ends = quantifier.interval(part.scores, level, estimate=value)
-            for end in ends:
-                check_prevalence(f"{name}.interval in group {group_name(group)!r}", end)
-            estimates[group] = Estimate(value, *ends)
+            shares += quantifier.interval(part.scores, level, estimate=shares[0])
+        for share in shares:
+            # A comparison with NaN is False.
+            if not 0 <= share <= 1:
+                raise ValueError(
+                    f"{type(quantifier).__name__} must give shares in [0, 1], got "
+                    f"{share!r} in group {group_name(group)!r}."
+                )
+        estimates[group] = Estimate(*shares)
     return estimates
 
 
