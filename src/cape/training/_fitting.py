@@ -275,8 +275,15 @@ def fit_member(
     worth = np.ones(len(unseen))
     if weights is not None:
         worth = weights[unseen] * (len(y) / weights.sum())
+    return model, count_calls(called, is_positive[unseen], worth)
+
+
+def count_calls(
+    called: np.ndarray, is_positive: np.ndarray, worth: np.ndarray
+) -> list[float]:
+    """Count true positives, positives, false positives and negatives."""
     counts = []
-    for of_class in (is_positive[unseen], ~is_positive[unseen]):
+    for of_class in (is_positive, ~is_positive):
         counts.append(float(worth[called & of_class].sum()))
         counts.append(float(worth[of_class].sum()))
-    return model, counts
+    return counts

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -43,6 +44,7 @@ from cape.training._data import (
     warn_of_weak_groups,
 )
 from cape.training._fitting import (
+    count_calls,
     fit_member,
     follows_its_folds,
     takes_repetitions,
@@ -650,35 +652,28 @@ def _rates_of_decisions(
 ) -> MemberRates:
     """Count how the rows of a group were decided, classes apart."""
     decided = vote_on_rows(decisions, take_rows(data.X, rows), data.positive)
-    is_positive = data.labels(rows) == data.positive
     worth = data.worth_of(rows)
     if worth is None:
         worth = np.ones(len(decided))
-    counts = []
-    for of_class in (is_positive, ~is_positive):
-        counts += [[worth[of_class & decided].sum()], [worth[of_class].sum()]]
-    return MemberRates(*np.array(counts))
+    counts = count_calls(decided, data.labels(rows) == data.positive, worth)
+    return MemberRates(*np.array(counts)[:, None])
 
 
 def _count_scores(
     recipe: Recipe, tested: TestedRows
 ) -> tuple[ScoreHistogram, ScoreHistogram]:
     """Make the histograms of the out-of-fold scores of positives and of negatives."""
-    positive = tested.is_positive
-    scores = [tested.scores[positive], tested.scores[~positive]]
-    weights: list[Any] = [None, None]
-    if tested.weights is not None:
-        weights = [tested.weights[positive], tested.weights[~positive]]
+    scores = []
+    weights: list[Any] = []
+    for of_class in (tested.is_positive, ~tested.is_positive):
+        scores.append(tested.scores[of_class])
+        weights.append(None if tested.weights is None else tested.weights[of_class])
     # Both classes get the same edges, and so does every batch: that is what makes
     # histograms comparable and lets evidence add up.
     edges = edges_for(*scores, positive_weights=weights[0], negative_weights=weights[1])
-    histograms = []
-    for of_class, class_weights in zip(scores, weights, strict=True):
-        histogram = ScoreHistogram.of(
-            of_class, edges, weights=class_weights, keep_rows=recipe.keeps_rows
-        )
-        histograms.append(histogram)
-    return histograms[0], histograms[1]
+    count = partial(ScoreHistogram.of, edges=edges, keep_rows=recipe.keeps_rows)
+    positives = count(scores[0], weights=weights[0])
+    return positives, count(scores[1], weights=weights[1])
 
 
 def _fit_quantifier(

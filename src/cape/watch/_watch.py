@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -37,7 +37,7 @@ from cape.training._scores import Scores
 from cape.watch._tracks import ASKED_ANEW, OF_LABELS, OF_SHARES, Bets, Question, Track
 
 DEFAULT_QUESTIONS = ("moved>0.05", "broken", "parity>0.1")
-_FORMAT = 1
+_FORMAT = 2
 
 _Answer = tuple[list[Group], float, int]
 """Groups, the anytime p-value of their question, and the look since when it counts."""
@@ -308,7 +308,8 @@ class Watch(InNotebook):
             entry["share"] = Estimate(float("nan"))
             part = evidence.groups.get(group)
             if part is not None:
-                entry["decided"] = self._counts("parity", group, part)
+                called, others = self._counts("parity", group, part)
+                entry["decided"] = called / (called + others)
             track = self._tracks.get(group)
             if track is not None and track.starts:
                 place = self._shown_start(group, track)
@@ -466,8 +467,7 @@ class Watch(InNotebook):
         groups = []
         for group, entry in zip(self._groups, last["groups"], strict=False):
             answers = {str(q): self._answer(q, group) for q in self.questions}
-            line = {**entry, "group": self.names[group], "answers": answers}
-            groups.append({**line, "decided": _rate(entry["decided"])})
+            groups.append({**entry, "group": self.names[group], "answers": answers})
         alarms = []
         for alarm in self.alarms:
             names = [self.names[group] for group in alarm["groups"]]
@@ -546,16 +546,7 @@ def _is_asked_anew(alarm: Mapping[str, Any]) -> bool:
 def _shares(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a look found of a group, as columns of a table."""
     value, low, high = entry["share"].values()
-    decided = _rate(entry["decided"])
-    return {"share": value, "low": low, "high": high, "decided": decided}
-
-
-def _rate(decided: Iterable[int] | None) -> float | None:
-    """Return the share of rows that were decided as positive; None if unknown."""
-    if decided is None:
-        return None
-    called, others = decided
-    return called / (called + others)
+    return {"share": value, "low": low, "high": high, "decided": entry["decided"]}
 
 
 def _keeps_promises(clf: CapeClassifier) -> bool:
