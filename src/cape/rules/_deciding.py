@@ -308,6 +308,10 @@ def _notes(
     return (*notes, *rule.notes(situations, chosen))
 
 
+_ASKED = ("estimate", "interval", "interval")
+"""The methods of a quantifier that the numbers of an estimate come from."""
+
+
 def estimate_groups(
     models: Mapping[Group, GroupModel],
     evidence: Mapping[Group, GroupEvidence],
@@ -334,11 +338,11 @@ def estimate_groups(
         # times the estimate.
         if level is not None:
             shares += quantifier.interval(part.scores, level, estimate=shares[0])
-        for share in shares:
+        for method, share in zip(_ASKED, shares, strict=False):
             # A comparison with NaN is False.
             if not 0 <= share <= 1:
                 raise ValueError(
-                    f"{type(quantifier).__name__} must give shares in [0, 1], got "
+                    f"{type(quantifier).__name__}.{method} must be in [0, 1], got "
                     f"{share!r} in group {group_name(group)!r}."
                 )
         estimates[group] = Estimate(*shares)
