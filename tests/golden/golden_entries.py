@@ -286,13 +286,7 @@ def needed() -> dict:
         answers |= under(name, renamed(table, words))
     for width in (0.1, 0.25):
         table = seen.labels_needed(width)
-        words = {
-            "rows": "rows",
-            "labels": "labels",
-            "drawn plainly": "plain",
-            "saving": "saving",
-            "prevalence": "prevalence",
-        }
+        words = {"rows": "rows", "labels": "labels", "at most": "at_most"}
         answers |= under(f"labels, {width}", renamed(table, words))
     return answers
 
@@ -622,7 +616,7 @@ def needed_words(entry) -> dict:
         "narrowest": "narrowest",
         "rows": "rows",
         "labels needed": "labels_needed",
-        "drawn plainly": "labels_needed_drawn_plainly",
+        "at most": "labels_at_most",
     }
     group = entry["group"]
     return {f"{group}: {word}": entry.get(name) for word, name in words.items()}

@@ -21,9 +21,10 @@ more."""
 NOTABLY_HELD_BACK = 0.1
 """Share by which an estimate is held back that a reader should know of."""
 
-ASKED_WIDTH = 0.2
-"""Rows to label are asked for so that the interval becomes so wide: narrower than
-`USEFUL_WIDTH`, since drift can make labels worth less than planned."""
+TOLERANCE = 0.05
+CHANCE = 0.8
+"""Labels are asked for until the estimate is so near to the truth with this
+probability."""
 
 FAR_OFF = 0.1
 """Distance of labels and estimate from which on a refuted estimate is no longer of use.

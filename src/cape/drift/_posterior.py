@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -140,8 +140,8 @@ class GroupPosterior:
             value = self.prevalence
             return Estimate(value) if level is None else Estimate(value, 0.0, 1.0)
         if level is None:
-            return Estimate(self._quantiles([0.5])[0])
-        low, value, high = self._quantiles([(1 - level) / 2, 0.5, (1 + level) / 2])
+            return Estimate(self.quantiles([0.5])[0])
+        low, value, high = self.quantiles([(1 - level) / 2, 0.5, (1 + level) / 2])
         # Shares of few rows are few numbers: an end that lies within half a row of 0 or
         # 1 does not rule out that no row, or every row, is positive.
         half_a_row = 0.5 / self.rows
@@ -151,7 +151,20 @@ class GroupPosterior:
             high = 1.0
         return Estimate(value, low, high)
 
-    def _quantiles(self, levels: list[float]) -> list[float]:
+    def density(self, shares: np.ndarray, biased: float = 0.0) -> np.ndarray:
+        """Return the density of shares, if it is biased with some probability."""
+        steps = _steps(self.shares)
+        inside = steps > 0
+        points, weights = self.shares[inside], self.weights[inside]
+        density = np.interp(shares, points, weights / steps[inside])
+        if biased:
+            widened = _with_bias(points[None], weights[None])[0]
+            widened = np.interp(shares, points, widened)
+            density = (1 - biased) * density + biased * widened
+        return density
+
+    def quantiles(self, levels: Sequence[float]) -> list[float]:
+        """Return quantiles of the share."""
         return _quantiles(self.shares, self.weights, np.array(levels)).tolist()
 
 
@@ -289,8 +302,7 @@ def find_posterior(
         of_bias = np.ones((len(groups), 1)), np.ones(1), np.ones_like(shares)
         if not labels_alone:
             rows_with_label = [labels[g].rows if g in labels else 0 for g in groups]
-            tell = np.minimum(np.array(rows_with_label) / _LABELS_OF_BIAS, 1)
-            chances = tell[:, None] * _BIASED
+            chances = _tell_bias(np.array(rows_with_label))[:, None] * _BIASED
             of_bias = chances, _BIASED_PRIOR, _with_bias(shares, weights)
         scores = (prior, likelihood, steps, told)
         by_all, given = _hear_labels(said, scores, logs, shows, alike, of_bias)
@@ -344,6 +356,15 @@ def _with_points(
         ends = np.zeros(longest - len(points))
         rows.append(np.sort(np.concatenate([row, points, ends])))
     return np.array(rows)
+
+
+def _tell_bias(labels: Any) -> Any:
+    return np.minimum(labels / _LABELS_OF_BIAS, 1)
+
+
+def chance_of_bias(labels: float) -> float:
+    """Return the probability that what is known of a group without labels is biased."""
+    return float(_tell_bias(labels) * (_BIASED @ _BIASED_PRIOR))
 
 
 def _with_bias(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -51,6 +51,8 @@ class GroupAction:
     labels : int
         Rows to label, those included that have a label; 0 if none, or if the
         group has fewer rows than labels are used of.
+    expected_labels : int, default=0
+        How many of them are expected to be enough.
     columns : list of str
         Columns to fix; empty if none.
     predicted_positives, true_positives : float, default=0
@@ -64,6 +66,7 @@ class GroupAction:
     columns: list[str] = field(default_factory=list)
     predicted_positives: float = 0.0
     true_positives: float = 0.0
+    expected_labels: int = 0
 
     @property
     def text(self) -> str:

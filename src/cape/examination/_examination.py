@@ -255,8 +255,10 @@ class Examination(InNotebook):
                 [finding.column for finding in columns if finding.fault],
                 self.labels,
                 group,
-                asked[group],
+                asked[group].at_most,
             )
+            if action.labels:
+                action = replace(action, expected_labels=asked[group].labels)
             expected = self.expected.groups[group]
             actions[group] = check_rates(action, adapted, expected)
         return self._named(Action(actions))
@@ -406,10 +408,9 @@ class Examination(InNotebook):
     def labels_needed(self, width: float) -> pd.DataFrame:
         """Compute how many labels of each group give an interval of a given width.
 
-        The plan is for the prevalence nearest 1/2 in the label-free interval, which
-        needs the most labels. Draw the rows with `rows_to_label`. If more than the
-        prevalences changed, the score may say less than it did in training, and the
-        interval is wider than planned. Existing labels make no difference.
+        Labelling is simulated from what is known of the shares, with the labels that
+        there are. Draw the rows with `rows_to_label`, and stop as soon as the interval
+        is narrow enough.
 
         Parameters
         ----------
@@ -419,10 +420,9 @@ class Examination(InNotebook):
         Returns
         -------
         DataFrame
-            For each group its ``rows``; ``labels``, how many of them to label;
-            ``plain``, how many it would take with equal probabilities and without
-            predictions; ``saving``, the share saved; and ``prevalence``, the prevalence
-            that the plan is for.
+            For each group its ``rows``; ``labels``, how many of them are expected to
+            be labelled when the interval is narrow enough, and ``at_most``, how many
+            will do in nine of ten cases.
         """
         return plan_labels(self._models, self.evidence, self.adaptation, width)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -16,10 +16,15 @@ from scipy.special import ndtri
 from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
 from cape.base._groups import Group, GroupResult, group_table, unique_names
-from cape.base._limits import ASKED_WIDTH, FEWEST_LABELS, USEFUL_WIDTH
-from cape.base._validation import check_choice, check_fitted_cape, check_prevalence
+from cape.base._limits import CHANCE, FEWEST_LABELS, TOLERANCE, USEFUL_WIDTH
+from cape.base._validation import (
+    check_choice,
+    check_fitted_cape,
+    check_prevalence,
+)
 from cape.classifier import CapeClassifier
-from cape.drift._posterior import mean_score
+from cape.drift._past import PRIOR_SHIFT
+from cape.drift._posterior import GroupPosterior, find_posterior, mean_score
 from cape.evidence._evidence import Evidence
 from cape.labels._draw import (
     NOTHING_DRAWN,
@@ -27,12 +32,11 @@ from cape.labels._draw import (
     Strata,
     cells_of_rows,
     enough_labels,
-    fewest_within,
-    labels_for_width,
     share_out,
     stratify,
 )
-from cape.labels._sample import score_cells
+from cape.labels._planned import LabelsNeeded, labels_until
+from cape.labels._sample import labelled_sample, score_cells
 from cape.labels._use import LAST_DRAWS, read_labels
 from cape.quantify._base import Moments, moment_interval
 from cape.rules._adaptation import Adaptation, GroupAdaptation, refuted_groups
@@ -49,6 +53,7 @@ _PREVALENCES = np.linspace(0.05, 0.95, 19)
 _MOST_ROWS = 10**9
 
 _SPREADS = ("equal", "proportional")
+_SIMULATIONS = 100
 _DEFAULT_LABELS = 100
 """Rows that are drawn if nobody says how many, and no group asks for labels."""
 
@@ -161,7 +166,33 @@ def rows_at(
     narrowest = width_of(float("inf"))
     if width_of(_MOST_ROWS) > width:
         return float("inf"), narrowest
-    return float(fewest_within(width_of, width, 0, _MOST_ROWS)), narrowest
+    return float(_fewest_within(width_of, width, 0, _MOST_ROWS)), narrowest
+
+
+def _fewest_within(
+    width_of: Callable[[int], float], width: float, too_few: int, enough: int
+) -> int:
+    """Find by bisection the smallest number with an interval that is narrow enough.
+
+    Parameters
+    ----------
+    width_of : callable
+        Width of the interval of so many rows or labels; it falls as they are added.
+    width : float
+    too_few, enough : int
+        Numbers whose intervals are known to be too wide, and narrow enough.
+
+    Returns
+    -------
+    int
+    """
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if width_of(middle) <= width:
+            enough = middle
+        else:
+            too_few = middle
+    return enough
 
 
 def plan_labels(
@@ -177,7 +208,7 @@ def plan_labels(
     models : mapping from group to GroupModel
     evidence : Evidence
     adaptation : Adaptation
-        To the same batch. Labels that it was made with make no difference.
+        To the same batch.
     width : float in (0, 1)
 
     Returns
@@ -186,36 +217,60 @@ def plan_labels(
         As from `Examination.labels_needed`.
     """
     check_prevalence("width", width, closed=False)
+
+    def is_narrow(known: GroupPosterior) -> bool:
+        return known.estimate(adaptation.level).width <= width
+
+    groups = list(evidence.groups)
+    needed = _labels_until(is_narrow, groups, models, evidence, adaptation)
     lines = []
-    for group in evidence.groups:
-        need = _need_of(group, models, evidence, adaptation, width)
-        lines.append({"rows": adaptation.groups[group].rows, **need})
-    return group_table(evidence.groups, lines)
+    for group in groups:
+        rows = adaptation.groups[group].rows
+        lines.append({"rows": rows, **needed[group]._asdict()})
+    return group_table(groups, lines)
 
 
-def _need_of(
-    group: Group,
+def _labels_until(
+    enough: Callable[[GroupPosterior], bool],
+    groups: Sequence[Group],
     models: Mapping[Group, GroupModel],
     evidence: Evidence,
     adaptation: Adaptation,
-    width: float,
-) -> dict[str, Any]:
-    """Compute how many labels one group needs."""
-    adapted = adaptation.groups[group]
-    return labels_for_width(
-        models[group],
-        score_cells(evidence.groups[group]),
-        adapted.without_labels,
-        adaptation.level,
-        adapted.mean_score,
-        width,
-    )
+) -> dict[Group, LabelsNeeded]:
+    """Simulate how many labels of each group are enough."""
+    known = adaptation.posterior
+    if known is None or any(group not in known.groups for group in groups):
+        # Where drift is ignored, nothing was computed but the quantifier's answer.
+        answers = {}
+        for group, adapted in adaptation.groups.items():
+            answers[group] = adapted.quantifier_estimate
+        drifts = adaptation.drifts
+        known = find_posterior(models, evidence.groups, answers, drifts, PRIOR_SHIFT)
+    needed = {}
+    for group in groups:
+        part = evidence.groups[group]
+        labelled = None
+        if known.groups[group].given is not None:
+            labelled = labelled_sample(part).counts.sum(axis=0)
+        needed[group] = labels_until(
+            enough,
+            known.groups[group],
+            models[group].log_odds,
+            score_cells(part),
+            labelled,
+            # Of many groups, fewer simulations each tell how many labels in all.
+            simulations=int(np.clip(_SIMULATIONS // len(groups), 4, 16)),
+        )
+    return needed
 
 
 def labels_asked(
     models: Mapping[Group, GroupModel], evidence: Evidence, adaptation: Adaptation
-) -> dict[Group, int]:
+) -> dict[Group, LabelsNeeded]:
     """Compute how many labels to ask for, where too little is known to decide.
+
+    They are those with which the estimate is off by at most 0.05 with a probability of
+    0.8, those included that there are.
 
     Parameters
     ----------
@@ -226,23 +281,32 @@ def labels_asked(
 
     Returns
     -------
-    dict from group to int
+    dict from group to LabelsNeeded
         0 where the interval is narrow enough and rests on the batch, where a column is
         at fault, and where there are fewer rows than labels are used of.
     """
-    asked = {}
+    asking = []
     for group, adapted in adaptation.groups.items():
         drift = adaptation.drifts.get(group)
         at_fault = drift is not None and drift.faults
-        asked[group] = 0
         # Where nobody looked for drift, no interval tells whether labels are needed.
         is_wide = drift is None or adapted.estimate.width > USEFUL_WIDTH
         is_unknown = adapted.verdict in ("drifted", "too_little_known", "weighted")
+        is_unknown = is_unknown and adapted.labels.verdict is None
         # Fewer labels would not be used.
         is_large = adapted.rows >= FEWEST_LABELS
         if (is_wide or is_unknown) and is_large and not at_fault:
-            need = _need_of(group, models, evidence, adaptation, ASKED_WIDTH)
-            asked[group] = need["labels"]
+            asking.append(group)
+
+    def is_near(known: GroupPosterior) -> bool:
+        return known.near(TOLERANCE) >= CHANCE
+
+    asked = dict.fromkeys(adaptation.groups, LabelsNeeded(0, 0))
+    if asking:
+        needed = _labels_until(is_near, asking, models, evidence, adaptation)
+        for group, numbers in needed.items():
+            # Where scores disagree with columns, a few labels settle it.
+            asked[group] = LabelsNeeded(*np.maximum(numbers, FEWEST_LABELS).tolist())
     return asked
 
 
@@ -305,11 +369,12 @@ class LabelPlan:
             evidence = evidence.without_labels()
             adaptation = adapt(models, evidence, level=0.95, drift=clf.drift)
             if self.width is None:
-                of_group = labels_asked(models, evidence, adaptation)
+                asked = labels_asked(models, evidence, adaptation)
+                sizes = np.array([asked[group].at_most for group in cells])
             else:
                 needed = plan_labels(models, evidence, adaptation, self.width)
-                of_group = dict(zip(evidence.groups, needed["labels"], strict=True))
-            sizes = np.array([of_group[group] for group in cells])
+                of_group = dict(zip(evidence.groups, needed["at_most"], strict=True))
+                sizes = np.array([of_group[group] for group in cells])
             if not sizes.any():
                 sizes = share_out(rows, _DEFAULT_LABELS, self.spread)
         estimates = estimate_groups(models, evidence.groups)
@@ -409,7 +474,8 @@ def rows_to_label(
         and the rest goes to the other groups.
     width : float in (0, 1), default=None
         Instead of ``n``: draw as many rows of each group as
-        `Examination.labels_needed` says for a 95% interval of this width.
+        `Examination.labels_needed` says are at most needed for a 95% interval of this
+        width.
     random_state : int, Generator or None, default=0
         Seed of the draw.
 

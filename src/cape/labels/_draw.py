@@ -8,18 +8,16 @@ replacement, seeded, from rows that come in parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import ndtri
 
-from cape.base._estimate import Estimate
 from cape.base._limits import FEWEST_LABELS, USEFUL_WIDTH
-from cape.labels._factor import LabelFactor
-from cape.labels._sample import LabelledSample, merge_small, predictions
+from cape.labels._sample import merge_small, predictions
 from cape.training._group_model import GroupModel
 
 _STRATA = 6
@@ -336,99 +334,6 @@ def cells_of_rows(edges: np.ndarray, deciding: np.ndarray) -> np.ndarray:
     return np.searchsorted(edges, deciding.sum(axis=0) // len(deciding))
 
 
-def labels_for_width(
-    model: GroupModel,
-    batch: np.ndarray,
-    label_free: Estimate,
-    level: float,
-    mean_score: float,
-    width: float,
-) -> dict[str, Any]:
-    """Compute how many rows of a group to label for an interval of a given width.
-
-    The sample that is to be expected goes through the estimator itself, so that the
-    plan has the estimator's variance.
-
-    Parameters
-    ----------
-    model : GroupModel
-    batch : ndarray of shape (n_cells,)
-        Rows of the batch in each cell of the score.
-    label_free : Estimate
-        What was estimated without labels. The plan is made for the prevalence in its
-        interval that is nearest 1/2, where most labels are needed.
-    level : float
-        Of the interval.
-    mean_score : float
-    width : float
-        Of the interval.
-
-    Returns
-    -------
-    dict
-        ``labels``, if rows are drawn by strata and the estimate uses predictions;
-        ``plain``, if rows are drawn plainly and their share of positives is the
-        estimate; ``saving``, the share of the labels that predictions and strata save;
-        and ``prevalence``, which this was planned for.
-    """
-    prevalence = float(np.clip(0.5, label_free.low, label_free.high))
-    truth = _shares_with_mean(model, batch, prevalence)
-
-    def width_with(strata: Strata, log_odds: np.ndarray) -> float:
-        """Return the width of the interval of the labelled rows to expect."""
-        of_cells = strata.of_cells(np.arange(len(batch)))
-        is_in_stratum = of_cells == np.arange(len(strata.rows))[:, None]
-        expected = np.array([1 - truth, truth]) * batch
-        # In fractions of rows.
-        probabilities = strata.probabilities
-        drawn = is_in_stratum[:, None, :] * expected * probabilities[:, None, None]
-        sample = LabelledSample(batch, drawn, 1 / probabilities)
-        return LabelFactor.of(log_odds, sample).alone(level).width
-
-    def width_by_strata(n: int) -> float:
-        strata = stratify(model, batch, n, label_free.value, mean_score)
-        return width_with(strata, model.log_odds)
-
-    def width_by_labels_alone(n: int) -> float:
-        plain = Strata(np.array([0]), np.array([batch.sum()]), np.array([n]))
-        return width_with(plain, np.zeros(len(batch)))
-
-    n_rows = round(float(batch.sum()))
-    labels = _fewest(width_by_strata, width, n_rows)
-    plain = _fewest(width_by_labels_alone, width, n_rows)
-    need: dict[str, Any] = {"labels": labels, "plain": plain}
-    return need | {"saving": 1 - labels / plain, "prevalence": prevalence}
-
-
-def _shares_with_mean(
-    model: GroupModel, batch: np.ndarray, prevalence: float
-) -> np.ndarray:
-    """Return shares of positives in cells whose mean over the batch is given.
-
-    They are the shares of training, moved by the same number of logits in every cell.
-    """
-    odds = model.log_odds
-    low = -60.0
-    high = 60.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if batch @ expit(odds + middle) / batch.sum() < prevalence:
-            low = middle
-        else:
-            high = middle
-    return expit(odds + high)
-
-
-def _fewest(width_of: Callable[[int], float], width: float, n_rows: int) -> int:
-    """Find the fewest labels with an interval that is narrow enough."""
-    if n_rows <= FEWEST_LABELS:
-        return n_rows
-    if width_of(FEWEST_LABELS) <= width:
-        return FEWEST_LABELS
-    # Labels of all rows leave an interval of width 0.
-    return fewest_within(width_of, width, FEWEST_LABELS, n_rows)
-
-
 def enough_labels(rows: int) -> int:
     """Return how many labels of a group give an interval of `USEFUL_WIDTH`.
 
@@ -447,29 +352,3 @@ def enough_labels(rows: int) -> int:
     """
     of_many = 4 * ndtri(0.975) ** 2 * 0.25 / USEFUL_WIDTH**2
     return min(rows, max(ceil(of_many * rows / (of_many + rows)), FEWEST_LABELS))
-
-
-def fewest_within(
-    width_of: Callable[[int], float], width: float, too_few: int, enough: int
-) -> int:
-    """Find by bisection the smallest number with an interval that is narrow enough.
-
-    Parameters
-    ----------
-    width_of : callable
-        Width of the interval of so many rows or labels; it falls as they are added.
-    width : float
-    too_few, enough : int
-        Numbers whose intervals are known to be too wide, and narrow enough.
-
-    Returns
-    -------
-    int
-    """
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        if width_of(middle) <= width:
-            enough = middle
-        else:
-            too_few = middle
-    return enough

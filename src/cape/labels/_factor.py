@@ -79,13 +79,11 @@ class LabelFactor:
             ends = np.tile([0.0, 0.5, 1.0], (len(SLOPES), 1))
             limits = (sample.positive_share,) * 2
             return cls(ends, np.zeros_like(ends), limits, sample.n_labelled)
-        # A few dozen cells of log-odds in place of a thousand of scores.
-        rounded = np.round(np.clip(log_odds, -_LARGEST, _LARGEST) / _STEP)
-        values, place = np.unique(rounded, return_inverse=True)
+        values, place = merged_cells(log_odds)
         columns = [sample.batch, *sample.weights, sample.excess.sum(axis=0)]
         merged = [np.bincount(place, cells, minlength=len(values)) for cells in columns]
         batch, negatives, positives, excess = merged
-        scaled = SLOPES[:, None] * values * _STEP
+        scaled = SLOPES[:, None] * values
         constant, chance = _likeliest(scaled, negatives, positives, sample)
         one_row = chance * (1 - chance)
         worth = one_row @ (negatives + positives) / (one_row @ excess)
@@ -142,6 +140,21 @@ class LabelFactor:
         noise = hypot(alone.standard_error(_LEVEL), error)
         distance = abs(alone.value - share)
         return 2 * float(ndtr(-distance / noise)) if noise > 0 else 0.0
+
+
+def merged_cells(log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Merge a thousand cells of scores to a few dozen.
+
+    Returns
+    -------
+    values : ndarray of shape (n_merged,)
+        Log-odds.
+    place : ndarray of int of shape (n_cells,)
+        Where each cell went.
+    """
+    rounded = np.round(np.clip(log_odds, -_LARGEST, _LARGEST) / _STEP)
+    values, place = np.unique(rounded, return_inverse=True)
+    return values * _STEP, place
 
 
 def _likeliest(

@@ -101,27 +101,34 @@ def reason_in_row(action: Mapping[str, Any], *, decide: bool = True) -> str:
     return reason_text(code, reason, action["columns"])
 
 
-def action_words(code: str, labels: int, reason: str = "") -> str:
-    """Name an action, with the rows to label.
+def action_words(code: str, labels: int, reason: str = "", expected: int = 0) -> str:
+    """Name an action, with the rows to label, of which fewer may be enough.
 
     Examples
     --------
-    >>> action_words("label", 97)
-    'label 97 rows'
+    >>> action_words("label", 97), action_words("label", 97, expected=40)
+    ('label 97 rows', 'label up to 97 rows')
     >>> action_words("not_adapted", 54), action_words("not_adapted", 0)
     ('hold off: label 54 rows', 'hold off: collect more rows')
     """
-    rows = rows_text(labels)
+    rows = _rows_to_label(labels, expected)
     more = _LET_CORRECT if reason == "given" else "collect more rows"
     if labels:
         more = f"label {rows}"
     return ACTIONS[code].format(rows=rows, more=more)
 
 
+def _rows_to_label(labels: int, expected: int) -> str:
+    return ("up to " if 0 < expected < labels else "") + rows_text(labels)
+
+
 def action_text(action: GroupAction) -> str:
     """Name the action of a group and say why."""
     why = reason_text(action.code, action.reason, action.columns)
-    return f"{action_words(action.code, action.labels, action.reason)} ({why})"
+    what = action_words(
+        action.code, action.labels, action.reason, action.expected_labels
+    )
+    return f"{what} ({why})"
 
 
 def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
@@ -136,6 +143,8 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
     --------
     >>> action_head([{"code": "label", "labels": 97}])
     'Label 97 rows before you use the predictions'
+    >>> print(action_head([{"code": "label", "labels": 97, "expected_labels": 40}]))
+    Label up to 97 rows (40 will often do) before you use the predictions
     >>> action_head([{"code": "label", "labels": 97}, {"code": "use", "labels": 0}])
     'Use the predictions for 1 of 2 groups; for the rest, label 97 rows'
     >>> action_head([{"code": "do_not_use", "labels": 0, "columns": ["age"]}])
@@ -149,12 +158,14 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
         return "No rows, so no predictions"
     codes = [action["code"] for action in actions]
     labels = sum(action["labels"] for action in actions)
+    expected = sum(action.get("expected_labels", 0) for action in actions)
     broken = [name for action in actions for name in action.get("columns", [])]
     steps = []
     if broken:
         steps.append(f"fix {_named(broken)}")
     if labels:
-        steps.append(f"label {rows_text(labels)}")
+        often = f" ({expected:,} will often do)" if 0 < expected < labels else ""
+        steps.append(f"label {_rows_to_label(labels, expected)}{often}")
     if any(action.get("reason") == "given" for action in actions):
         steps.append(_LET_CORRECT)
     elif any(

@@ -391,7 +391,7 @@ def rows_needed_of_file(
         For each group its name, ``rows_needed`` (None if no number of rows is enough),
         ``narrowest``, the width that no number of rows goes below, and, of a batch,
         its ``rows``, ``labels_needed`` if they are drawn as `sample_file` does, and
-        ``labels_needed_drawn_plainly``.
+        ``labels_at_most``.
 
     Examples
     --------
@@ -434,7 +434,7 @@ def rows_needed_of_file(
         if of_labels:
             need["rows"] = of_labels["rows"]
             need["labels_needed"] = of_labels["labels"]
-            need["labels_needed_drawn_plainly"] = of_labels["plain"]
+            need["labels_at_most"] = of_labels["at_most"]
         needs.append(need)
     return needs
 

@@ -283,7 +283,9 @@ def _groups_to_act_on(
     for entry in shown:
         action = entry["action"]
         # What "hold off" asks for stands in the first line.
-        cell = action_words(action["code"], action["labels"]).partition(":")[0]
+        expected = action.get("expected_labels", 0)
+        cell = action_words(action["code"], action["labels"], expected=expected)
+        cell = cell.partition(":")[0]
         rows.append([names[entry["group"]], *entry["cells"].values(), cell])
     yield TextTable("", [head, *entries[0]["cells"], "action"], rows)
     folded = [entry["action"] for entry in by_gravity[len(shown) :]]
@@ -463,22 +465,21 @@ def rows_needed(
     of_file = "rows" in needs[0]
     columns = ["group", "rows needed", "narrowest"]
     if of_file:
-        columns += ["rows here", "labels needed", "if random"]
+        columns += ["rows here", "labels", "at most"]
     lines = []
     for need in needs:
         rows = need["rows_needed"]
         line = [need["group"], "out of reach" if rows is None else rows]
         line.append(number(need["narrowest"]))
         if of_file:
-            line += [need["rows"], need["labels_needed"]]
-            line.append(need["labels_needed_drawn_plainly"])
+            line += [need["rows"], need["labels_needed"], need["labels_at_most"]]
         lines.append(line)
     yield TextTable(f"For {level_text(level)} intervals {width:g} wide", columns, lines)
     yield "narrowest: more rows cannot make the interval narrower than this."
     if of_file:
         yield (
-            "'labels needed' assumes that cape sample --width draws the rows, and "
-            "'if random' that they are a random sample."
+            "Of the rows that cape sample --width draws, 'labels' are expected to be "
+            "enough; 'at most' are in nine of ten cases."
         )
     if worst:
         yield (

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, ndtri
 
-from cape import Estimate
-from cape.labels._draw import RowDraw, Strata, labels_for_width, share_out, stratify
+from cape.labels._draw import RowDraw, Strata, share_out, stratify
 from cape.labels._factor import LabelFactor
 from cape.labels._sample import LabelledSample, returned_p_value
 from cape.quantify import ScoreHistogram, edges_for, round_scores
@@ -301,41 +300,3 @@ def test_a_score_that_tells_nothing_any_more_costs_little():
             _, found, _ = draw_batch(random, model, 0.3, 0.5, by_strata)
             widths[by_strata] += found.width
     assert (widths[True] / widths[False]) ** 2 < 1.1
-
-
-@pytest.mark.parametrize("auc", [0.7, 0.9])
-def test_as_many_labels_as_planned_give_the_width(auc):
-    random = np.random.default_rng(3)
-    model = make_model(random, auc)
-    *_, batch = draw_batch(random, model, 0.3, auc, True)
-    label_free = Estimate(0.3, 0.25, 0.3)
-    need = labels_for_width(model, batch, label_free, 0.95, 0.35, 0.12)
-    assert need["prevalence"] == 0.3
-    assert 10 < need["labels"] < need["plain"] < 3000
-    assert need["saving"] == 1 - need["labels"] / need["plain"]
-    widths = []
-    for _ in range(60):
-        _, found, _ = draw_batch(random, model, 0.3, auc, True, m=need["labels"])
-        widths.append(found.width)
-    assert np.mean(widths) == pytest.approx(0.12, rel=0.06)
-
-
-def test_the_plan_for_labels_alone_is_that_of_a_proportion():
-    random = np.random.default_rng(4)
-    model = make_model(random, 0.7)
-    batch = np.full(len(model.edges) + 1, 1000)
-    label_free = Estimate(0.5, 0.4, 0.6)
-    need = labels_for_width(model, batch, label_free, 0.95, 0.5, 0.1)
-    # 4 * 1.96^2 * 0.25 / 0.1^2, in a batch so large that it does not matter.
-    assert need["plain"] == pytest.approx(384, abs=8)
-
-
-def test_a_small_group_is_labelled_completely_for_a_width_it_cannot_reach():
-    random = np.random.default_rng(5)
-    model = make_model(random, 0.7)
-    batch = np.zeros(len(model.edges) + 1, dtype=int)
-    batch[::40] = 1
-    label_free = Estimate(0.5, 0.0, 1.0)
-    need = labels_for_width(model, batch, label_free, 0.95, 0.5, 1e-9)
-    assert need["labels"] == need["plain"] == batch.sum()
-    assert labels_for_width(model, batch, label_free, 0.95, 0.5, 0.99)["labels"] == 10
