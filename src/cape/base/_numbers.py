@@ -18,6 +18,16 @@ _MINUS = "\u2212"
 _QUOTES = ("'", '"')
 """What the repr of a text begins and ends with."""
 
+KINDS = {
+    "number": "numbers",
+    "text": "text",
+    "date": "dates",
+    "flag": "true/false values",
+    "mixed": "text and numbers",
+    "empty": "no values",
+}
+"""What a column holds."""
+
 
 def counted(n: int, one: str, many: str = "") -> str:
     """Write a number with its noun.

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from cape.shown._results import KINDS
+from cape.base._numbers import KINDS
 
 MISSING = 0
 """The cell of missing values, in every column."""

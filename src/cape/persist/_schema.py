@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn._loss._loss import CyHalfBinomialLoss
 
+from cape.base._table import TrainedTable
 from cape.classifier import CapeClassifier
 from cape.evidence._columns import TableCells
 from cape.evidence._histogram import ScoreHistogram
@@ -31,7 +32,6 @@ from cape.training._group_model import (
 )
 from cape.training._scores import Decisions, Scores
 from cape.training._shared import GroupAwareLinear
-from cape.training._table import TrainedTable
 
 _MOST_NODES = 2_000_000
 _MOST_NUMBER = 2**61 - 2

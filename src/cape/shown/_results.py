@@ -17,6 +17,7 @@ from cape.base._limits import (
     WIDEST,
 )
 from cape.base._numbers import (
+    KINDS,
     counted,
     group_name,
     listed,
@@ -368,16 +369,6 @@ def _of_wide_intervals(
             "would help."
         )
 
-
-KINDS = {
-    "number": "numbers",
-    "text": "text",
-    "date": "dates",
-    "flag": "true/false values",
-    "mixed": "text and numbers",
-    "empty": "no values",
-}
-"""What a column holds."""
 
 _COLUMN_HAPPENED = {
     "units": "values are about {factor:,g} times those in training, where the median "

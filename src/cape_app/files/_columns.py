@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from cape.base._numbers import either, listed, quoted
-from cape.training._table import TrainedTable, plain_text, plain_value
+from cape.base._table import TrainedTable, plain_text, plain_value
 from cape_app.files._notes import Notes
 from cape_app.tables import TableError, check_columns_exist
 

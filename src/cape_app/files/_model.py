@@ -12,7 +12,7 @@ import pandas as pd
 
 from cape import persist
 from cape.base._json_fields import strict_json
-from cape.training._table import (
+from cape.base._table import (
     kind_of,
     plain_value,
     words_for_missing,

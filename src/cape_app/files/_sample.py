@@ -25,14 +25,14 @@ from cape.base._groups import Group, combined_columns, unique_names
 from cape.base._io import check_apart
 from cape.base._limits import ONE_CLASS
 from cape.base._numbers import either
+from cape.base._table import (
+    plain_value,
+)
 from cape.classifier import CapeClassifier
 from cape.evidence._evidence import Evidence
 from cape.examination._needed import LabelPlan
 from cape.labels import _draw, _sample, _use
 from cape.rules._deciding import adapt
-from cape.training._table import (
-    plain_value,
-)
 from cape_app.files import _scan
 from cape_app.files._columns import (
     Columns,

@@ -16,16 +16,16 @@ from cape import persist
 from cape.base._errors import ParameterError
 from cape.base._io import check_apart, check_free
 from cape.base._numbers import quoted
+from cape.base._table import (
+    as_kind,
+    plain_text,
+)
 from cape.base._validation import check_choice
 from cape.classifier import CapeClassifier
 from cape.examination import suspicious_columns
 from cape.rules._rules import describe_rule, rule_of
 from cape.training._choice import LEARNERS, make_learner
 from cape.training._scores import Scores
-from cape.training._table import (
-    as_kind,
-    plain_text,
-)
 from cape_app.files._columns import (
     MOST_LABELS,
     Bins,

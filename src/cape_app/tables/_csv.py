@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as pacsv
 
-from cape.training._table import (
+from cape.base._table import (
     MISSING,
 )
 from cape_app.tables._source import Dialect, TableError, distinct, is_gzip, shortened

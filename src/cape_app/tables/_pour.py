@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from cape.training._table import (
+from cape.base._table import (
     MISSING,
 )
 from cape_app.tables._source import TableError, distinct, is_gzip, nearest_of, shortened

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cape.training._table import MISSING, dotted_dates
+from cape.base._table import MISSING, dotted_dates
 
 FLAGS = ["0", "1", "false", "False", "FALSE", "true", "True", "TRUE"]
 """What pyarrow reads as false or true."""

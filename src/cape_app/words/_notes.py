@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from cape.base._numbers import counted, quoted
-from cape.shown._results import KINDS
+from cape.base._numbers import KINDS, counted, quoted
 
 _MOST_NAMES = 5
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.training._table import (
+from cape.base._table import (
     as_kind,
     plain_text,
     plain_value,

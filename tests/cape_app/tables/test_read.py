@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape.training._table import (
+from cape.base._table import (
     dotted_dates,
 )
 from cape_app.tables import (
