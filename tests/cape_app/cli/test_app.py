@@ -307,7 +307,7 @@ import numpy as np
 from cape_app import cli
 from cape.base._io import new_file
 
-def work(argv):
+def work(argv=None):
     matrix = np.random.default_rng(0).normal(size=(4000, 4000))
     with new_file(sys.argv[1]):
         print("begun", flush=True)
@@ -327,7 +327,7 @@ class Slow:
         sum(range(100_000))
         return b"1,2\\n" * (size // 4)
 
-def work(argv):
+def work(argv=None):
     global reader
     reader = csv.open_csv(Slow(), csv.ReadOptions(block_size=1 << 16))
     reader.read_next_batch()
