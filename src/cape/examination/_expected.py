@@ -182,9 +182,10 @@ class ExpectedPerformance(InNotebook, GroupResult):
         names = self.names
         for rate, heading in RATE_HEADINGS.items():
             for group, expected in self.groups.items():
-                name = names[group]
-                row = {"rate": heading.lower(), "group": name, "rows": expected.rows}
-                rows.append({**row, **getattr(expected, rate)._asdict()})
+                now, low, high = getattr(expected, rate)
+                row = {"rate": heading.lower(), "group": names[group]}
+                row |= {"rows": expected.rows, "now": now, "low": low, "high": high}
+                rows.append(row)
         title = words.expected_title(self.level)
         return _plot.rates(pd.DataFrame(rows), title=title)
 

@@ -235,8 +235,12 @@ class Audit(InNotebook):
         -------
         altair chart
         """
-        title = shares_title(self.level)
-        return _plot.audit(self._shares(), title=title)
+        return _plot.moved(
+            self._shares(),
+            title=shares_title(self.level),
+            now="share predicted positive",
+            compared="share labeled positive",
+        )
 
     def to_dict(self, names: Mapping[Group, str] | None = None) -> dict[str, Any]:
         """Return the audit as a dict that JSON can hold.
@@ -276,16 +280,19 @@ class Audit(InNotebook):
     def _shares(self) -> pd.DataFrame:
         """Return the numbers of the picture."""
         names = self.names
-        shares = {"predicted": "predicted_prevalence", "true": "prevalence"}
+        shares = {
+            "predicted_prevalence": ("now", "low", "high"),
+            "prevalence": ("compared", "compared_low", "compared_high"),
+        }
         rows = []
         for group, findings in self._by_group().items():
             row: dict[str, Any] = {"group": names[group], "rows": _most_rows(findings)}
-            for name, metric in shares.items():
+            for metric, (name, low, high) in shares.items():
                 finding = findings[metric]
-                # A share of two rows would be seen as any other; its interval is drawn.
-                row[name] = finding.estimate.value if finding.enough else np.nan
-                row[f"{name}_low"] = finding.estimate.low
-                row[f"{name}_high"] = finding.estimate.high
+                row |= zip((name, low, high), finding.estimate, strict=True)
+                if not finding.enough:
+                    # A share of two rows would be seen as any other.
+                    row[name] = np.nan
             rows.append(row)
         return pd.DataFrame(rows)
 

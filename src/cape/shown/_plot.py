@@ -73,15 +73,17 @@ _CONFIG = {
 
 # Vega measures text in its own font. The reader's may be wider, so that labels need
 # room.
-_PADDING = {
-    "left": 14,
-    "right": 6,
-    "top": 5,
-    "bottom": 5,
-}
+_PADDING = {"left": 14, "right": 6, "top": 5, "bottom": 5}
 
 # Words have the colour of the text around the picture, whatever its ground.
 _COLOURS = {INK: "currentColor", LINE: "#80808066"}
+
+_BAR = {"strokeWidth": 8, "opacity": 0.35}
+_THIN_BAR = {"strokeWidth": 6, "opacity": 0.35}
+"""An interval is a bar; a share alone is one from 0."""
+
+_DIAMOND = {"shape": "diamond", "filled": True, "opacity": 1, "color": INK}
+"""What an estimate is compared with."""
 
 _LONGEST_REASON = 200
 """Characters of an error that stand in the place of a picture."""
@@ -109,6 +111,7 @@ def moved(
     title: str | None = None,
     now: str = "now",
     compared: str = "what it is compared with",
+    axis: str | None = _SHARE_AXIS,
 ) -> Any:
     """Draw training as a ring, and now as a dot with its interval as a bar.
 
@@ -117,9 +120,11 @@ def moved(
     frame : DataFrame
         One row for each group: group, now, low and high. With training, it is a ring.
         With compared, compared_low and compared_high, a diamond below the dot is what
-        the estimate is compared with.
+        the estimate is compared with. A number that is missing is not drawn.
     now, compared : str
         What the dot and the diamond are, below the title.
+    axis : str or None
+        The title of the axis.
 
     Examples
     --------
@@ -135,68 +140,27 @@ def moved(
     drawn, left_out = drawable(frame)
     shares = ["training", "now", "low", "high", "compared", "compared_high"]
     domain = share_domain(drawn[drawn.columns.intersection(shares)])
-    x = alt.X("now:Q", title=_SHARE_AXIS, **_scale_of_shares(alt, domain))
-    base = alt.Chart(drawn).encode(y=_in_order(alt))
-    layers = [_bar(base, alt.X("low:Q"), "high:Q")]
+    x = alt.X("now:Q", title=axis, **_scale_of_shares(alt, domain))
+    y = _in_order(alt)
+    base = alt.Chart(drawn).encode(y=y)
+    layers = [base.mark_rule(**_BAR, color=NOW).encode(x="low:Q", x2="high:Q")]
     keys = [f"dot: {now} and its interval"]
     if "training" in drawn:
         # The ring lies below the dot: where nothing moved, the estimate stays visible.
         ring = base.mark_point(size=95, strokeWidth=2.5, opacity=1, color=THEN)
         layers.append(ring.encode(x="training:Q"))
         keys.insert(0, "ring: in training")
-    layers.append(_dot(base, x, size=110))
+    layers.append(base.mark_circle(size=110, opacity=1, color=NOW).encode(x=x))
     if "compared" in drawn and drawn["compared"].notna().any():
-        known = alt.Chart(drawn.dropna(subset="compared")).encode(y=_in_order(alt))
-        ends = ("compared_low:Q", "compared_high:Q")
-        layers += _diamond(known, "compared:Q", *ends, below=10)
+        known = alt.Chart(drawn.dropna(subset="compared_low")).encode(y=y)
+        # Pixels part the two marks of a group, so that none of them hides the other.
+        line = known.mark_rule(strokeWidth=2, color=INK, yOffset=10)
+        layers.append(line.encode(x="compared_low:Q", x2="compared_high:Q"))
+        diamond = known.mark_point(**_DIAMOND, size=70, yOffset=10)
+        layers.append(diamond.encode(x="compared:Q"))
         keys.append(f"diamond: {compared}")
     chart = alt.layer(*layers).properties(width=300, height=alt.Step(34))
     return _with_title(chart, title, "\n".join(keys), left_out)
-
-
-def audit(frame: pd.DataFrame, *, title: str | None = None) -> Any:
-    """Draw how often each group is called positive, and how often it is positive.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row for each group: group, predicted, predicted_low, predicted_high, true,
-        true_low and true_high. A share that is missing is not drawn.
-
-    Examples
-    --------
-    >>> from cape.shown import _plot
-    >>> frame = pd.DataFrame({
-    ...     "group": ["a", "b"], "predicted": [0.4, 0.2], "true": [0.3, 0.3],
-    ...     "predicted_low": [0.3, 0.1], "predicted_high": [0.5, 0.3],
-    ...     "true_low": [0.2, 0.2], "true_high": [0.4, 0.4],
-    ... })
-    >>> type(_plot.audit(frame)).__name__
-    'LayerChart'
-    """
-    alt = import_altair()
-    drawn, left_out = drawable(frame)
-    shares = ["predicted", "predicted_low", "predicted_high"]
-    shares += ["true", "true_low", "true_high"]
-    settings = _scale_of_shares(alt, share_domain(drawn[shares]))
-
-    def x(name: str) -> Any:
-        return alt.X(f"{name}:Q", title=_SHARE_AXIS, **settings)
-
-    base = alt.Chart(drawn).encode(y=_in_order(alt))
-    # Pixels part the two marks of a group, so that none of them hides the other.
-    chart = alt.layer(
-        _bar(base, x("predicted_low"), "predicted_high:Q", yOffset=-6),
-        _dot(base, x("predicted"), size=110, yOffset=-6),
-        *_diamond(base, x("true"), x("true_low"), "true_high:Q", below=6),
-    )
-    chart = chart.properties(width=300, height=alt.Step(34))
-    return _with_title(
-        chart,
-        title,
-        ("dot: share predicted positive\ndiamond: share labeled positive"),
-        left_out,
-    )
 
 
 def rates(frame: pd.DataFrame, *, title: str | None = None) -> Any:
@@ -205,33 +169,27 @@ def rates(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     Parameters
     ----------
     frame : DataFrame
-        One row for each rate of a group: rate, group, value, low and high.
+        One row for each rate of a group: rate, group, now, low and high.
 
     Examples
     --------
     >>> from cape.shown import _plot
     >>> frame = pd.DataFrame({
-    ...     "rate": ["fpr", "fpr"], "group": ["a", "b"], "value": [0.4, 0.2],
+    ...     "rate": ["fpr", "fpr"], "group": ["a", "b"], "now": [0.4, 0.2],
     ...     "low": [0.3, 0.1], "high": [0.5, 0.3],
     ... })
     >>> type(_plot.rates(frame)).__name__
     'HConcatChart'
     """
-    alt = import_altair()
     drawn, left_out = drawable(frame)
     panels = []
     for rate, part in drawn.groupby("rate", sort=False):
-        domain = share_domain(part[["value", "high"]])
-        x = alt.X("value:Q", title=None, **_scale_of_shares(alt, domain))
-        base = alt.Chart(part).encode(y=_in_order(alt))
-        panel = alt.layer(_bar(base, "low:Q", "high:Q"), _dot(base, x, size=100))
-        panels.append(panel.properties(width=200, height=alt.Step(30), title=rate))
-    return _with_title(
-        alt.hconcat(*panels), title, "dot: the rate and its interval", left_out
-    )
+        panels.append(moved(part, axis=None).properties(width=200, title=rate))
+    chart = import_altair().hconcat(*panels)
+    return _with_title(chart, title, "dot: the rate and its interval", left_out)
 
 
-def columns(frame: pd.DataFrame, *, title: str | None = None) -> Any:
+def columns(frame: pd.DataFrame) -> Any:
     """Draw a dot with a bar for each column of one group, and three upright lines.
 
     Parameters
@@ -253,10 +211,8 @@ def columns(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     """
     alt = import_altair()
     drawn, left_out = drawable(frame, "column")
-    y = _in_order(alt, "column")
     x = alt.X("prevalence:Q", scale=alt.Scale(domain=[0, 1]), title=_SHARE_AXIS)
-    # The order of the columns must not depend on which of them moved.
-    layers = [alt.Chart(drawn).mark_point(opacity=0).encode(x=x, y=y)]
+    layers = []
     dashes = {
         "training": (THEN, [5, 4]),
         "mean score": (INK, [2, 3]),
@@ -265,21 +221,13 @@ def columns(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     first = alt.Chart(drawn.head(1))
     for name, (colour, dash) in dashes.items():
         line = first.mark_rule(strokeWidth=2, color=colour, strokeDash=dash)
-        layers.append(line.encode(x=alt.X(f"{name}:Q")))
-    for moved, colour in (("no", NOW), ("yes", ALARM)):
-        part = alt.Chart(drawn[drawn["moved"] == moved]).encode(y=y)
-        layers.append(_bar(part, "low:Q", "high:Q", strokeWidth=6, color=colour))
-        layers.append(_dot(part, x, size=80, color=colour))
+        layers.append(line.encode(x=f"{name}:Q"))
+    colour = alt.condition("datum.moved == 'yes'", alt.value(ALARM), alt.value(NOW))
+    base = alt.Chart(drawn).encode(y=_in_order(alt, "column"), color=colour)
+    layers.append(base.mark_rule(**_THIN_BAR).encode(x="low:Q", x2="high:Q"))
+    layers.append(base.mark_circle(size=80, opacity=1).encode(x=x))
     chart = alt.layer(*layers).properties(width=200, height=alt.Step(24))
-    return _with_title(
-        chart,
-        title,
-        (
-            "dot: share that a column suggests, red if the column changed\n"
-            "lines: estimate (solid), mean score (dotted), training (dashed)"
-        ),
-        left_out,
-    )
+    return _with_title(chart, None, "", left_out)
 
 
 def unexplained(
@@ -312,23 +260,20 @@ def unexplained(
     """
     alt = import_altair()
     drawn, left_out = drawable(frame, name)
-    y = _in_order(alt, name)
     x = alt.X(
         "effect:Q",
         scale=alt.Scale(domain=share_domain(drawn["effect"])),
         axis=alt.Axis(format="%", tickCount=5),
         title="share of rows that do not fit",
     )
-    # The order of the names must not depend on which of them are clear.
-    layers = [alt.Chart(drawn).mark_point(opacity=0).encode(x=x, y=y)]
-    for clear, colour, shape in ((False, NOW, "circle"), (True, ALARM, "diamond")):
-        part = alt.Chart(drawn[drawn["clear"] == clear]).encode(y=y)
-        layers.append(_bar(part, x, alt.datum(0), strokeWidth=6, color=colour))
-        dot = part.mark_point(
-            shape=shape, filled=True, size=100, opacity=1, color=colour
-        )
-        layers.append(dot.encode(x=x))
-    chart = alt.layer(*layers).properties(width=300, height=alt.Step(24))
+    colour = alt.condition("datum.clear", alt.value(ALARM), alt.value(NOW))
+    shape = alt.condition("datum.clear", alt.value("diamond"), alt.value("circle"))
+    base = alt.Chart(drawn).encode(x=x, y=_in_order(alt, name), color=colour)
+    chart = alt.layer(
+        base.mark_rule(**_THIN_BAR).encode(x2=alt.datum(0)),
+        base.mark_point(filled=True, size=100, opacity=1).encode(shape=shape),
+    )
+    chart = chart.properties(width=300, height=alt.Step(24))
     return _with_title(chart, title, key, left_out)
 
 
@@ -495,26 +440,6 @@ def _in_order(alt: Any, name: str = "group") -> Any:
 
 def _scale_of_shares(alt: Any, domain: list[float], n_ticks: int = 5) -> dict[str, Any]:
     return {"scale": alt.Scale(domain=domain), "axis": alt.Axis(tickCount=n_ticks)}
-
-
-def _bar(base: Any, low: Any, high: Any, **settings: Any) -> Any:
-    """Draw an interval."""
-    look = {"strokeWidth": 8, "opacity": 0.35, "color": NOW, **settings}
-    return base.mark_rule(**look).encode(x=low, x2=high)
-
-
-def _dot(base: Any, x: Any, **settings: Any) -> Any:
-    """Draw an estimate."""
-    return base.mark_circle(**{"opacity": 1, "color": NOW, **settings}).encode(x=x)
-
-
-def _diamond(base: Any, x: Any, low: Any, high: Any, *, below: int) -> list[Any]:
-    """Draw what an estimate is compared with: a diamond with a thin bar, below it."""
-    line = base.mark_rule(strokeWidth=2, color=INK, yOffset=below)
-    diamond = base.mark_point(
-        shape="diamond", size=70, filled=True, opacity=1, color=INK, yOffset=below
-    )
-    return [line.encode(x=low, x2=high), diamond.encode(x=x)]
 
 
 def svg_or_reason(
@@ -688,12 +613,10 @@ def backtested(
         base = alt.Chart(part).encode(x=x)
         settings = _scale_of_shares(alt, domain, n_ticks=3)
         y = alt.Y("estimate:Q", title=None, **settings)
-        bars = base.mark_rule(strokeWidth=8, opacity=0.35, color=NOW)
+        bars = base.mark_rule(**_BAR, color=NOW)
         last = base.mark_tick(thickness=2.5, size=16, color=THEN)
         dots = base.mark_circle(size=60, opacity=1, color=NOW)
-        truth = base.mark_point(
-            shape="diamond", size=60, filled=True, opacity=1, color=INK, xOffset=7
-        )
+        truth = base.mark_point(**_DIAMOND, size=60, xOffset=7)
         layers = [bars.encode(y="low:Q", y2="high:Q"), last.encode(y="last:Q")]
         layers += [dots.encode(y=y), truth.encode(y="truth:Q")]
         panel = alt.layer(*layers).properties(width=width, height=90, title=name)

@@ -293,10 +293,10 @@ def test_an_audit_shows_its_numbers():
             assert shown[head] == f"{value} {interval}"
     [rows] = audited.plot().to_dict()["datasets"].values()
     [a, b] = rows
-    assert a["true"] == table.loc[("a", "prevalence"), "value"]
-    assert a["predicted_high"] == table.loc[("a", "predicted_prevalence"), "high"]
+    assert a["compared"] == table.loc[("a", "prevalence"), "value"]
+    assert a["high"] == table.loc[("a", "predicted_prevalence"), "high"]
     # Of a few rows the interval is drawn, and no value.
-    assert b["true"] is None and b["true_high"] > b["true_low"]
+    assert b["compared"] is None and b["compared_high"] > b["compared_low"]
 
 
 @pytest.fixture(scope="module")
@@ -406,7 +406,7 @@ def test_columns_that_moved_come_first(results):
     assert reader.rows[1][1] == "U\\x00"
     assert f"{table['moved'].sum()} of {len(table)}" in reader.words[0]
     chart = results["ColumnShift"].plot().to_dict()
-    drawn = chart["datasets"][chart["layer"][0]["data"]["name"]]
+    [drawn] = chart["datasets"].values()
     assert [row["effect"] for row in drawn] == table["effect"].tolist()
     assert drawn[0]["column"].startswith("U\\x00, ")
 

@@ -15,7 +15,7 @@ def kind_of(layer):
 def test_without_altair_it_says_what_to_install(hide_package, package):
     hide_package(package)
     with pytest.raises(ImportError, match=rf"needs {package}.*cape-fair\[app\]"):
-        _plot.audit(audited(3))
+        _plot.moved(audited(3))
 
 
 def audited(n):
@@ -24,35 +24,36 @@ def audited(n):
     return pd.DataFrame(
         {
             "group": [f"g{i}" for i in range(n)],
-            "predicted": share,
-            "predicted_low": share - 0.05,
-            "predicted_high": share + 0.05,
-            "true": share + 0.02,
-            "true_low": share - 0.1,
-            "true_high": share + 0.1,
+            "now": share,
+            "low": share - 0.05,
+            "high": share + 0.05,
+            "compared": share + 0.02,
+            "compared_low": share - 0.1,
+            "compared_high": share + 0.1,
         }
     )
 
 
 def test_an_audit_has_two_marks_with_intervals_for_each_group():
-    chart = _plot.audit(audited(3)).to_dict()
+    chart = _plot.moved(audited(3)).to_dict()
     drawn = {}
     for layer in chart["layer"]:
         x = layer["encoding"]["x"]["field"]
         drawn[kind_of(layer), x] = layer["encoding"].get("x2", {}).get("field")
         assert layer["encoding"]["y"]["sort"] is None
-        assert layer["encoding"]["x"]["scale"]["domain"] == [0.0, 0.5]
+        if x == "now":
+            assert layer["encoding"]["x"]["scale"]["domain"] == [0.0, 0.5]
     assert drawn == {
-        ("rule", "predicted_low"): "predicted_high",
-        ("circle", "predicted"): None,
-        ("rule", "true_low"): "true_high",
-        ("point", "true"): None,
+        ("rule", "low"): "high",
+        ("circle", "now"): None,
+        ("rule", "compared_low"): "compared_high",
+        ("point", "compared"): None,
     }
     assert "title" not in chart
 
 
 def test_a_title_comes_with_what_the_marks_mean():
-    title = _plot.audit(audited(3), title="Two shares").to_dict()["title"]
+    title = _plot.moved(audited(3), title="Two shares").to_dict()["title"]
     assert title["text"] == "Two shares"
     assert [line.split(":")[0] for line in title["subtitle"]] == ["dot", "diamond"]
 
@@ -64,13 +65,13 @@ def groups_drawn(chart):
 
 def test_of_many_groups_the_first_or_the_largest_are_drawn_in_their_order():
     frame = audited(300)
-    chart = _plot.audit(frame).to_dict()
+    chart = _plot.moved(frame).to_dict()
     assert groups_drawn(chart) == [f"g{i}" for i in range(_plot.MOST_ROWS)]
     assert chart["title"]["text"] == "Only the first 24 of 300 groups are shown."
     frame["rows"] = np.arange(300)
     # An index of any kind does not matter.
     frame.index = [0] * 300
-    chart = _plot.audit(frame, title="x").to_dict()
+    chart = _plot.moved(frame, title="x").to_dict()
     assert groups_drawn(chart) == [f"g{i}" for i in range(276, 300)]
     assert (
         chart["title"]["subtitle"][-1] == "Only the largest 24 of 300 groups are shown."
@@ -80,7 +81,7 @@ def test_of_many_groups_the_first_or_the_largest_are_drawn_in_their_order():
 def test_names_that_nobody_sees_are_written_out():
     frame = audited(2)
     frame["group"] = ["a\x00b", 7]
-    assert groups_drawn(_plot.audit(frame).to_dict()) == ["a\\x00b", "7"]
+    assert groups_drawn(_plot.moved(frame).to_dict()) == ["a\\x00b", "7"]
 
 
 @pytest.mark.parametrize(
