@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import isfinite, log, sqrt
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -52,6 +54,20 @@ _ROWS_OF_A_NAME = 30
 """Rows of a value never seen in training before it is named: single people are not."""
 
 
+TOLD_OF_COLUMNS = {
+    "column": "column",
+    "moved": "moved",
+    "fault": "fault",
+    "effect": "fit.effect",
+    "p_value": "fit.p_value",
+    "p_adjusted": "p_adjusted",
+    "prevalence": "fit.prevalence",
+    "prevalence_error": "fit.error",
+    "what_happened": "what_happened",
+}
+"""What tables and JSON tell of a column, and where `ColumnDrift` has it."""
+
+
 @dataclass(frozen=True)
 class ColumnDrift:
     """One column of one group, against training.
@@ -79,9 +95,9 @@ class ColumnDrift:
         The p-value after Holm's correction for all columns and groups.
     """
 
-    cells: ColumnCells
-    batch: np.ndarray
-    expected: np.ndarray
+    cells: ColumnCells = field(compare=False)
+    batch: np.ndarray = field(compare=False)
+    expected: np.ndarray = field(compare=False)
     rows: int
     fit: ColumnFit
     fault: str = ""
@@ -91,7 +107,7 @@ class ColumnDrift:
     p_adjusted: float = 1.0
 
     @property
-    def name(self) -> str:
+    def column(self) -> str:
         """Name of the column."""
         return self.cells.name
 
@@ -100,12 +116,16 @@ class ColumnDrift:
         """Whether the column is at fault or differs significantly."""
         return bool(self.fault) or self.p_adjusted < LEVEL
 
-    @property
+    @cached_property
     def what_happened(self) -> str:
         """What has happened to it, in words."""
         code, numbers = self._find_cause()
         form = "date" if self.cells.kind == "date" else "number"
         return words.what_happened(code, form, numbers)
+
+    def flat(self) -> dict[str, Any]:
+        """Return what tables and JSON tell of the column."""
+        return {name: attrgetter(of)(self) for name, of in TOLD_OF_COLUMNS.items()}
 
     def _find_cause(self) -> tuple[str, dict[str, Any]]:
         """Find what has happened to the column that a person can act on.
@@ -232,15 +252,18 @@ class GroupDrift:
         return [column for column in self.columns if column.fault]
 
     @property
-    def moved_columns(self) -> list[ColumnDrift]:
-        """Columns that are at fault or differ significantly, the worst first."""
-        moved = [column for column in self.columns if column.moved]
-        return sorted(moved, key=lambda column: (not column.fault, -column.fit.effect))
+    def worst_first(self) -> tuple[ColumnDrift, ...]:
+        """The columns at fault, then all others, by the share of rows that differ."""
+
+        def rank(column: ColumnDrift) -> tuple[bool, float]:
+            return not column.fault, -column.fit.effect
+
+        return tuple(sorted(self.columns, key=rank))
 
     @property
-    def largest_effect(self) -> float:
-        """The largest share of rows that any column would have to change."""
-        return max([0.0, *(column.fit.effect for column in self.columns)])
+    def moved_columns(self) -> list[ColumnDrift]:
+        """Columns that are at fault or differ significantly, the worst first."""
+        return [column for column in self.worst_first if column.moved]
 
     @property
     def weight_of_evidence(self) -> float:

@@ -626,6 +626,7 @@ class Examination(InNotebook):
             verdict = self.verdict(group)
             moved = self.moved.groups[group]
             columns = self.columns.moved(group)
+            told = [column.flat() for column in columns[:_MOST_COLUMNS]]
             is_open = verdict.word in ("fault", "cannot_tell")
             is_known = decided and check.labels.verdict is not None
             change = adapted.estimate.value - adapted.training_prevalence
@@ -651,8 +652,7 @@ class Examination(InNotebook):
                 "p_moved": moved.p_value,
                 "p_moved_adjusted": moved.p_adjusted,
                 "columns": [
-                    {name: getattr(column, name) for name in OF_A_COLUMN}
-                    for column in columns[:_MOST_COLUMNS]
+                    {name: column[name] for name in OF_A_COLUMN} for column in told
                 ],
                 "columns_moved": len(columns),
                 "unexplained": self.prior_shift.groups[group].effect,

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from cape.base._groups import Group, GroupResult, flat, group_labels
+from cape.base._groups import Group, GroupResult, group_labels
 from cape.base._json_fields import strict_json
 from cape.base._limits import LEVEL
 from cape.base._numbers import p_value_text
-from cape.drift._find import GroupDrift
+from cape.drift._find import TOLD_OF_COLUMNS, ColumnDrift, GroupDrift
 from cape.drift._mixture import fit_mixture, holm
 from cape.evidence._evidence import Evidence, GroupEvidence
 from cape.evidence._histogram import ScoreHistogram
@@ -342,42 +342,6 @@ def check_scores(
     return PriorShiftTest(groups, LEVEL)
 
 
-@dataclass(frozen=True)
-class ColumnFinding:
-    """What was found of one column in one group.
-
-    Parameters
-    ----------
-    column : str
-        Name of the column.
-    moved : bool
-        Whether it is at fault, or differs at the 1 % level over all columns and groups.
-    fault : {"type", "missing", "unseen", "units", "range", "constant", ""}
-        What is plainly wrong with it; empty if nothing is.
-    effect : float
-        Share of the rows that would have to change their value, beyond noise.
-    p_value, p_adjusted : float
-        Of the test by itself, and after Holm's correction for all columns and groups.
-    prevalence : float
-        The prevalence that this column by itself speaks for; NaN if it cannot be tested
-        or does not tell the classes apart.
-    prevalence_error : float
-        Standard error of that prevalence; infinite if there is none.
-    what_happened : str
-        In words.
-    """
-
-    column: str
-    moved: bool
-    fault: str
-    effect: float
-    p_value: float
-    p_adjusted: float
-    prevalence: float
-    prevalence_error: float
-    what_happened: str
-
-
 @dataclass(frozen=True, repr=False)
 class ColumnShift(InNotebook, GroupResult):
     """The columns of a batch that no mixture of the training classes explains.
@@ -389,7 +353,7 @@ class ColumnShift(InNotebook, GroupResult):
 
     Parameters
     ----------
-    groups : mapping from group to tuple of ColumnFinding
+    groups : mapping from group to tuple of ColumnDrift
         Columns at fault first, then by effect. Empty if columns were not counted, as
         with a model that was fitted with ``drift="ignore"``.
     group_columns : sequence of str, default=None
@@ -413,40 +377,21 @@ class ColumnShift(InNotebook, GroupResult):
       1, V: 21% are below 13.88934 (19% expected)
     """
 
-    groups: Mapping[Group, tuple[ColumnFinding, ...]]
+    groups: Mapping[Group, tuple[ColumnDrift, ...]]
 
     @classmethod
     def of(cls, found: Mapping[Group, GroupDrift]) -> ColumnShift:
         """Return the columns among the findings against a prior shift."""
-        groups = {}
-        for group, drift in found.items():
-            findings = []
-            for column in drift.columns:
-                findings.append(
-                    ColumnFinding(
-                        column=column.name,
-                        moved=column.moved,
-                        fault=column.fault,
-                        effect=float(column.fit.effect),
-                        p_value=column.fit.p_value,
-                        p_adjusted=column.p_adjusted,
-                        prevalence=float(column.fit.prevalence),
-                        prevalence_error=float(column.fit.error),
-                        what_happened=column.what_happened,
-                    )
-                )
-            findings.sort(key=lambda finding: (not finding.fault, -finding.effect))
-            groups[group] = tuple(findings)
-        return cls(groups)
+        return cls({group: drift.worst_first for group, drift in found.items()})
 
     @property
     def counted(self) -> bool:
         """Whether the columns were counted in any group."""
         return any(self.groups.values())
 
-    def moved(self, group: Group) -> list[ColumnFinding]:
+    def moved(self, group: Group) -> list[ColumnDrift]:
         """Return the columns of a group that moved, worst first."""
-        return [finding for finding in self.groups[group] if finding.moved]
+        return [column for column in self.groups[group] if column.moved]
 
     def table(self) -> pd.DataFrame:
         """Return one row for each group and column, worst first."""
@@ -454,12 +399,11 @@ class ColumnShift(InNotebook, GroupResult):
 
     def _table(self, labels: Mapping[Group, Any]) -> pd.DataFrame:
         rows = []
-        for group, findings in self.groups.items():
-            for finding in findings:
-                rows.append({"group": labels[group], **flat(finding)})
+        for group, columns in self.groups.items():
+            for column in columns:
+                rows.append({"group": labels[group], **column.flat()})
         rows.sort(key=lambda row: (not row["fault"], -row["effect"]))
-        columns = ["group", *ColumnFinding.__dataclass_fields__]
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(rows, columns=["group", *TOLD_OF_COLUMNS])
 
     def plot(self) -> Any:
         """Draw how much of each column does not fit, worst first; needs altair.
@@ -489,7 +433,7 @@ class ColumnShift(InNotebook, GroupResult):
         """Return the findings as a dict that JSON can hold."""
         groups = []
         for group, name in self.names.items():
-            columns = [flat(finding) for finding in self.groups[group]]
+            columns = [column.flat() for column in self.groups[group]]
             groups.append({"group": name, "columns": columns})
         return strict_json({"alpha": LEVEL, "counted": self.counted, "groups": groups})
 
@@ -517,7 +461,7 @@ class GroupVerdict:
 
 def judge_group(
     adapted: GroupAdaptation,
-    columns: Sequence[ColumnFinding],
+    columns: Sequence[ColumnDrift],
     *,
     scores_tested: bool,
     auc: float,
@@ -529,7 +473,7 @@ def judge_group(
     Parameters
     ----------
     adapted : GroupAdaptation
-    columns : sequence of ColumnFinding
+    columns : sequence of ColumnDrift
         All columns of the group; empty if they were not counted.
     scores_tested : bool
         Whether the test of the scores keeps its level for this model.
@@ -545,8 +489,8 @@ def judge_group(
     -------
     GroupVerdict
     """
-    at_fault = [finding.column for finding in columns if finding.fault]
-    moved = any(finding.moved for finding in columns)
+    at_fault = [column.column for column in columns if column.fault]
+    moved = any(column.moved for column in columns)
     untested = ""
     word = adapted.verdict
     if at_fault:

@@ -389,6 +389,6 @@ def _faults(adaptation: Adaptation) -> list[str]:
     faults: dict[str, str] = {}
     for drift in adaptation.drifts.values():
         for column in drift.faults:
-            if column.name not in faults:
-                faults[column.name] = column_line(column.name, column.what_happened)
+            if column.column not in faults:
+                faults[column.column] = column_line(column.column, column.what_happened)
     return list(faults.values())

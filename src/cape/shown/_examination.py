@@ -17,7 +17,8 @@ from cape.shown._results import REFITTED, column_line, describe_labels
 
 if TYPE_CHECKING:
     from cape import examination as results
-    from cape.examination._shift import ColumnFinding, GroupShiftTest
+    from cape.drift._find import ColumnDrift
+    from cape.examination._shift import GroupShiftTest
 
 Table = list[dict[str, Any]]
 
@@ -94,7 +95,7 @@ def columns_title(n_columns: int, n_moved: int) -> str:
     return f"Columns by group, largest change first: {found} changed"
 
 
-def worst_column(moved: Sequence[ColumnFinding]) -> str:
+def worst_column(moved: Sequence[ColumnDrift]) -> str:
     """Say what happened to the column that moved most, and count the others."""
     text = column_line(moved[0].column, moved[0].what_happened)
     more = len(moved) - 1

@@ -337,7 +337,7 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
         estimate = f"the {_label_free(adapted)}estimate"
         rests = f"{adapted.held_back:.0%} of {estimate} rests on training"
         listed.append(f"{names[group]!r} ({rests})")
-        columns.update(dict.fromkeys(column.name for column in drift.moved_columns))
+        columns.update(dict.fromkeys(column.column for column in drift.moved_columns))
     if not listed:
         return
     where = "the scores"

@@ -290,7 +290,7 @@ def words(name, values, effect=0.5):
         unit_factor=factor,
         unseen=counted.unseen.get(place, {}),
     )
-    return f"`{drift.name}`: {drift.what_happened}"
+    return f"`{drift.column}`: {drift.what_happened}"
 
 
 LATER = PEOPLE["date"] + pd.Timedelta("400D")

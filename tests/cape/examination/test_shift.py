@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from html import escape
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,9 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from cape import CapeClassifier, examine
 from cape.datasets import make_synthetic
+from cape.drift._find import ColumnDrift
 from cape.examination import ColumnShift
-from cape.examination._shift import ColumnFinding, judge_group, p_value_of_scores
+from cape.examination._shift import judge_group, p_value_of_scores
 from cape.quantify import ScoreHistogram, edges_for, make_quantifier, round_scores
 from cape.training._group_model import GroupModel
 
@@ -433,7 +435,9 @@ def adapted(seen):
 
 
 def column(name, *, moved=False, fault=""):
-    return ColumnFinding(name, moved, fault, 0.1, 0.5, 0.5, 0.5, 0.1, f"`{name}`: x")
+    cells = SimpleNamespace(name=name)
+    p_value = 0.001 if moved else 0.5
+    return ColumnDrift(cells, None, None, 100, None, fault, p_adjusted=p_value)
 
 
 UNMOVED = (column("age"),)

@@ -134,7 +134,7 @@ def test_a_model_that_borrows_is_saved_and_read(trained, later, tmp_path):
 def test_faults_are_found_in_small_groups(trained, later):
     broken = later.assign(noise=later.noise * 1000)
     adaptation = adapt(trained, broken)
-    assert [column.name for column in adaptation.drifts[5].faults] == ["noise"]
+    assert [column.column for column in adaptation.drifts[5].faults] == ["noise"]
     assert adapt(trained, later).drifts[5].faults == []
 
 
