@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 from scipy import sparse
 from scipy.stats import rankdata
 
@@ -20,9 +22,6 @@ from cape.base._validation import (
 )
 from cape.shown._examination import suspicion_text
 from cape.shown._notebook import InNotebook
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Reason = tuple[Any, ...]
 """A code, and the numbers that belong to it; `suspicion_text` has the words."""
@@ -76,10 +75,6 @@ class SuspiciousColumns(InNotebook):
         """The suspicious columns, as ``DataFrame.drop`` takes them."""
         return [finding.column for finding in self.findings]
 
-    def of_kind(self, kind: str) -> list[SuspiciousColumn]:
-        """Return the findings of one kind."""
-        return [finding for finding in self.findings if finding.kind == kind]
-
     def table(self) -> pd.DataFrame:
         """Return the findings as a data frame.
 
@@ -88,8 +83,6 @@ class SuspiciousColumns(InNotebook):
         DataFrame
             Indexed by column, with ``kind`` and ``why``.
         """
-        import pandas as pd
-
         rows = [(one.column, one.kind, one.why) for one in self.findings]
         frame = pd.DataFrame(rows, columns=["column", "kind", "why"])
         return frame.set_index("column")
@@ -199,7 +192,7 @@ def suspicious_columns(
     findings = []
     names = X.columns if hasattr(X, "columns") else range(X.shape[1])
     for place, name in enumerate(names):
-        column = read_column(take_columns(X, place))
+        holds, values = read_column(take_columns(X, place))
         # The first thing that is wrong counts. In a table that is sorted by the label,
         # row numbers tell the answer; details of an event may be dates or identifiers,
         # and that they tell the answer is worse.
@@ -209,7 +202,7 @@ def suspicious_columns(
             ("date", reason_date),
             ("identifier", reason_identifier),
         ):
-            reason = check(column, *known)
+            reason = check(holds, values, *known)
             if reason is not None:
                 findings.append(SuspiciousColumn(name, kind, reason))
                 break
@@ -222,31 +215,7 @@ def suspicious_columns(
 _DATE_OBJECTS = ("date", "datetime", "datetime64", "period")
 
 
-@dataclass(frozen=True)
-class TableColumn:
-    """The values of a column.
-
-    Parameters
-    ----------
-    kind : {"number", "date", "text"}
-        What the column holds. Categories and flags (true or false) are text.
-    values : ndarray of float64 or of object, of shape (n_samples,)
-        Numbers and dates are floats, NaN where missing; text is str, None where
-        missing.
-    """
-
-    kind: str
-    values: np.ndarray
-
-    @property
-    def present(self) -> np.ndarray:
-        """The values that are not missing."""
-        import pandas as pd
-
-        return self.values[~pd.isna(self.values)]
-
-
-def read_column(values: Any) -> TableColumn:
+def read_column(values: Any) -> tuple[str, np.ndarray]:
     """Read a column of an array or of pandas.
 
     Parameters
@@ -255,19 +224,20 @@ def read_column(values: Any) -> TableColumn:
 
     Returns
     -------
-    TableColumn
+    holds : {"number", "date", "text"}
+        What the column holds. Categories and flags (true or false) are text.
+    values : ndarray of float64 or of object, of shape (n_samples,)
+        Numbers and dates are floats, NaN where missing; text is str, None where
+        missing.
 
     Examples
     --------
-    >>> column = read_column(np.array([3, None], dtype=object))
-    >>> column.kind, column.values.tolist()
+    >>> holds, values = read_column(np.array([3, None], dtype=object))
+    >>> holds, values.tolist()
     ('number', [3.0, nan])
-    >>> read_column(pd.Series(["a", None])).values.tolist()
+    >>> read_column(pd.Series(["a", None]))[1].tolist()
     ['a', None]
     """
-    import pandas as pd
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
     # A table of mixed types has come as an array of objects.
     series = pd.Series(values).reset_index(drop=True).infer_objects()
     if series.dtype.kind == "m":
@@ -276,23 +246,21 @@ def read_column(values: Any) -> TableColumn:
     if dates is not None:
         # Moments as numbers in their order; the unit does not matter.
         moments = dates.astype("int64").to_numpy()
-        return TableColumn("date", np.where(dates.isna(), np.nan, moments))
+        return "date", np.where(dates.isna(), np.nan, moments)
     is_number = is_numeric_dtype(series.dtype) and not is_bool_dtype(series.dtype)
     if is_number or series.isna().all():
-        return TableColumn("number", series.to_numpy("float64", na_value=np.nan))
+        return "number", series.to_numpy("float64", na_value=np.nan)
     # Any object has a text, also a list, which could not be counted.
     text = series.astype(object).map(str).to_numpy(dtype=object)
     text[series.isna()] = None
-    return TableColumn("text", text)
+    return "text", text
 
 
 def _as_dates(series: pd.Series) -> pd.Series | None:
     """Return the dates of a column as moments, or None if it does not hold dates."""
-    import pandas as pd
-
     if isinstance(series.dtype, pd.PeriodDtype):
         return series.dt.to_timestamp()
-    if pd.api.types.is_datetime64_any_dtype(series.dtype):
+    if is_datetime64_any_dtype(series.dtype):
         return series
     if series.dtype != object:
         return None
@@ -321,12 +289,15 @@ _MIN_EXPECTED_PAIRS = 20
 _MAX_SHARE_OF_PAIRS = 0.1
 
 
-def reason_row_number(column: TableColumn, rows: np.ndarray) -> Reason | None:
+def reason_row_number(
+    holds: str, values: np.ndarray, rows: np.ndarray
+) -> Reason | None:
     """Tell why a column holds row numbers, or return None if it does not.
 
     Parameters
     ----------
-    column : TableColumn
+    holds, values
+        From `read_column`.
     rows : ndarray of int of shape (n_samples,)
         Where the values were in the table, in increasing order.
 
@@ -334,84 +305,11 @@ def reason_row_number(column: TableColumn, rows: np.ndarray) -> Reason | None:
     -------
     tuple or None
     """
-    if column.kind != "number" or len(rows) < _MIN_ROWS:
+    if holds != "number" or len(rows) < _MIN_ROWS:
         return None
-    offsets = column.values - rows
+    offsets = values - rows
     # A missing value has no offset, and differs from the first.
     return ("counts",) if (offsets == offsets[0]).all() else None
-
-
-def reason_identifier(column: TableColumn) -> Reason | None:
-    """Tell why a column holds identifiers, or return None if it does not.
-
-    Text identifies rows if nearly all its values are different, unless it consists of
-    sentences. Whole numbers identify rows if they are all different and in the order
-    of the rows, if hardly any value comes twice although their range is so narrow that
-    measurements would have to repeat, or if nearly all are different and spread evenly
-    over their range. Amounts of money are not spread evenly. Numbers with decimals are
-    measurements, and all of them may be different.
-    """
-    present = column.present
-    if len(present) < _MIN_ROWS or column.kind == "date":
-        return None
-    if column.kind == "text":
-        return _reason_names(present)
-    # Infinity is no whole number either.
-    if not np.isfinite(present).all() or (present % 1 != 0).any():
-        return None
-    return (
-        _reason_in_order(present)
-        or _reason_without_repeats(present)
-        or _reason_spread_evenly(present)
-    )
-
-
-def _reason_names(present: np.ndarray) -> Reason | None:
-    """Recognise names and codes."""
-    import pandas as pd
-
-    n_distinct = len(pd.unique(present))
-    if n_distinct < _MIN_SHARE_DISTINCT * len(present):
-        return None
-    n_words = [len(text.split()) for text in present[:1000]]
-    if np.median(n_words) >= _MIN_WORDS_OF_SENTENCES:
-        return None
-    return "differ", n_distinct, len(present)
-
-
-def _reason_in_order(present: np.ndarray) -> Reason | None:
-    """Recognise whole numbers that are all different and follow the rows.
-
-    In a random order, half of the steps go up.
-    """
-    steps = np.diff(present)
-    if len(np.unique(present)) < len(present):
-        return None
-    for direction, in_order in (("increase", steps > 0), ("decrease", steps < 0)):
-        share = float(np.mean(in_order))
-        if share >= _MIN_SHARE_IN_ORDER:
-            return "in order", len(present), direction, share
-    return None
-
-
-def _reason_without_repeats(present: np.ndarray) -> Reason | None:
-    """Recognise whole numbers that were given out once, in any order.
-
-    n independent values of any distribution over r whole numbers have at least
-    n (n - 1) / (2 r) expected pairs of equal values (the birthday problem; a uniform
-    distribution has fewest). Far fewer pairs mean that the values were not drawn, but
-    handed out.
-    """
-    n = len(present)
-    n_possible = present.max() - present.min() + 1
-    _, counts = np.unique(present, return_counts=True)
-    expected_pairs = n * (n - 1) / (2 * n_possible)
-    pairs = (counts * (counts - 1) / 2).sum()
-    if expected_pairs < _MIN_EXPECTED_PAIRS:
-        return None
-    if pairs > _MAX_SHARE_OF_PAIRS * expected_pairs:
-        return None
-    return "differ", len(counts), n, float(n_possible)
 
 
 # Of fewer rows, whole numbers of a wide range are mostly different, whatever they are.
@@ -422,17 +320,52 @@ _MIN_ROWS_OF_NUMBERS = 200
 _MAX_DISTANCE = 0.1
 
 
-def _reason_spread_evenly(present: np.ndarray) -> Reason | None:
-    """Recognise whole numbers, nearly all different, that were handed out at random."""
+def reason_identifier(holds: str, values: np.ndarray) -> Reason | None:
+    """Tell why a column holds identifiers, or return None if it does not.
+
+    Text identifies rows if nearly all its values are different, unless it consists of
+    sentences. Whole numbers identify rows if they are all different and in the order
+    of the rows, if hardly any value comes twice although their range is so narrow that
+    measurements would have to repeat, or if nearly all are different and spread evenly
+    over their range. Amounts of money are not spread evenly. Numbers with decimals are
+    measurements, and all of them may be different.
+    """
+    present = values[~pd.isna(values)]
     n = len(present)
-    n_distinct = len(np.unique(present))
-    if n < _MIN_ROWS_OF_NUMBERS or n_distinct < _MIN_SHARE_DISTINCT * n:
+    if n < _MIN_ROWS or holds == "date":
         return None
+    n_distinct = len(pd.unique(present))
+    nearly_all_differ = n_distinct >= _MIN_SHARE_DISTINCT * n
+    if holds == "text":
+        n_words = [len(text.split()) for text in present[:1000]]
+        is_name = np.median(n_words) < _MIN_WORDS_OF_SENTENCES
+        return ("differ", n_distinct, n) if nearly_all_differ and is_name else None
+    # Infinity is no whole number either.
+    if not np.isfinite(present).all() or (present % 1 != 0).any():
+        return None
+    # In a random order, half of the steps go up.
+    steps = np.diff(present)
+    for direction, in_order in (("increase", steps > 0), ("decrease", steps < 0)):
+        share = float(np.mean(in_order))
+        if n_distinct == n and share >= _MIN_SHARE_IN_ORDER:
+            return "in order", n, direction, share
     low, high = present.min(), present.max()
-    even = (np.sort(present) - low) / (high - low)
-    if np.abs(even - np.linspace(0, 1, n)).max() > _MAX_DISTANCE:
+    # n independent values of any distribution over r whole numbers have at least
+    # n (n - 1) / (2 r) expected pairs of equal values (the birthday problem; a uniform
+    # distribution has fewest). Far fewer pairs mean that the values were not drawn, but
+    # handed out.
+    n_possible = high - low + 1
+    expected_pairs = n * (n - 1) / (2 * n_possible)
+    _, counts = np.unique(present, return_counts=True)
+    pairs = (counts * (counts - 1) / 2).sum()
+    few_pairs = pairs <= _MAX_SHARE_OF_PAIRS * expected_pairs
+    if expected_pairs >= _MIN_EXPECTED_PAIRS and few_pairs:
+        return "differ", n_distinct, n, float(n_possible)
+    if n < _MIN_ROWS_OF_NUMBERS or not nearly_all_differ:
         return None
-    return "differ", n_distinct, n
+    even = (np.sort(present) - low) / (high - low)
+    distance = np.abs(even - np.linspace(0, 1, n)).max()
+    return ("differ", n_distinct, n) if distance <= _MAX_DISTANCE else None
 
 
 # Columns that tell the answer, most likely because they were filled in after it
@@ -469,7 +402,7 @@ def split_in_halves(positive: np.ndarray, random: np.random.RandomState) -> np.n
 
 
 def reason_answer(
-    column: TableColumn, positive: np.ndarray, in_first_half: np.ndarray
+    holds: str, values: np.ndarray, positive: np.ndarray, in_first_half: np.ndarray
 ) -> Reason | None:
     """Tell why a column tells the answer, or return None if it does not.
 
@@ -478,7 +411,8 @@ def reason_answer(
 
     Parameters
     ----------
-    column : TableColumn
+    holds, values
+        From `read_column`.
     positive : ndarray of bool of shape (n_samples,)
         Whether a row has the positive label.
     in_first_half : ndarray of bool of shape (n_samples,)
@@ -488,17 +422,15 @@ def reason_answer(
     -------
     tuple or None
     """
-    import pandas as pd
-
     if min(positive.sum(), (~positive).sum()) < _MIN_CLASS_ROWS:
         return None
     # pandas gives missing values the code -1; ours is 0.
-    codes, levels = pd.factorize(column.values)
+    codes, levels = pd.factorize(values)
     codes = codes + 1
     aucs = []
-    if column.kind != "text":
-        aucs.append(number_auc(column.values, positive))
-    if column.kind == "text" or len(levels) <= _MAX_CODES:
+    if holds != "text":
+        aucs.append(number_auc(values, positive))
+    if holds == "text" or len(levels) <= _MAX_CODES:
         aucs.append(level_auc(codes, positive, in_first_half))
     if max(aucs) > _MAX_AUC:
         return "auc", max(aucs)
@@ -635,7 +567,7 @@ _UNIX_UNITS = {
 }
 
 
-def reason_date(column: TableColumn) -> Reason | None:
+def reason_date(holds: str, values: np.ndarray) -> Reason | None:
     """Tell why a column holds dates, or return None if it does not.
 
     Dates are also recognised where they are written as text (14/08/2013), as whole
@@ -643,12 +575,10 @@ def reason_date(column: TableColumn) -> Reason | None:
     that lie close together will be followed by others. A month or a time of day alone
     is no date: it can come again.
     """
-    import pandas as pd
-
-    if column.kind == "date":
+    if holds == "date":
         return ("dates",)
-    distinct = pd.unique(column.present)[:_MAX_VALUES]
-    if column.kind == "text":
+    distinct = pd.unique(values[~pd.isna(values)])[:_MAX_VALUES]
+    if holds == "text":
         numbers = pd.to_numeric(pd.Series(distinct), errors="coerce").to_numpy(float)
         return _reason_text(distinct) or _reason_years(numbers)
     if len(distinct) < _MIN_DISTINCT_NUMBERS:
@@ -684,8 +614,6 @@ def _reason_years(distinct: np.ndarray) -> Reason | None:
 
 def _reason_text(distinct: np.ndarray) -> Reason | None:
     """Try the formats one by one."""
-    import pandas as pd
-
     text = pd.Series(distinct, dtype=str)
     # Most columns of text have no digits, and need not be tried with all formats.
     if not text.str.contains(r"\d").mean() >= _MIN_SHARE_OF_DATES:
@@ -699,7 +627,5 @@ def _reason_text(distinct: np.ndarray) -> Reason | None:
 
 def _share_of_dates(text: pd.Series, format_: str) -> float:
     """Return the share of texts that are dates of a format."""
-    import pandas as pd
-
     dates = pd.to_datetime(text, format=format_, errors="coerce")
     return float(dates.notna().mean())
