@@ -352,7 +352,7 @@ def test_the_worst_comes_first(trained, new):
     for findings in shift.groups.values():
         assert (findings[0].column, findings[0].fault) == ("sex", "unseen")
         assert findings[0].what_happened in repr(shift)
-        effects = [finding.effect for finding in findings if not finding.fault]
+        effects = [column.fit.effect for column in findings if not column.fault]
         assert effects == sorted(effects, reverse=True)
     table = shift.table()
     assert table["column"].tolist()[:2] == ["sex", "sex"]
