@@ -182,12 +182,11 @@ class ExpectedPerformance(InNotebook, GroupResult):
         names = self.names
         for rate, heading in RATE_HEADINGS.items():
             for group, expected in self.groups.items():
-                now, low, high = getattr(expected, rate)
-                row = {"rate": heading.lower(), "group": names[group]}
-                row |= {"rows": expected.rows, "now": now, "low": low, "high": high}
-                rows.append(row)
-        title = words.expected_title(self.level)
-        return _plot.rates(pd.DataFrame(rows), title=title)
+                whose = heading.lower(), names[group], expected.rows
+                rows.append([*whose, *getattr(expected, rate)])
+        columns = ["rate", "group", "rows", "now", "low", "high"]
+        frame = pd.DataFrame(rows, columns=columns)
+        return _plot.rates(frame, title=words.expected_title(self.level))
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         return words.expected_shown(self)

@@ -243,7 +243,7 @@ def _name_usual_values(
     for drift in drifts.values():
         for column in drift.faults:
             if column.fault == "range":
-                out_of_range[column.name] = column.cells
+                out_of_range[column.column] = column.cells
     for name, cells in out_of_range.items():
         types = {name: model.columns.features[name]}
         outside = []
