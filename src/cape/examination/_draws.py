@@ -9,8 +9,8 @@ choice of members is computed from these draws.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,9 @@ from cape.base._groups import Group
 from cape.evidence._evidence import Evidence, GroupEvidence
 from cape.labels._use import CheckedCalls, check_calls
 from cape.metrics._rates import Confusion
-from cape.rules import CRITERIA, GroupSituation
+from cape.rules import GroupSituation
 from cape.rules._adaptation import Adaptation, GroupAdaptation
-from cape.rules._problem import compared_groups
-from cape.training._group_model import GroupModel, MemberRates
+from cape.training._group_model import GroupModel
 
 # Nine levels describe the middle of the distribution coarsely and its tails, which
 # decide the ends of 95 % intervals, finely.
@@ -42,9 +41,6 @@ _RATES_MOVE = 0.1
 year to another. On 16 real shifts of 7 sources whose prevalences are known afterwards,
 the likelihood of what was observed is greatest at .05 to .1, and no source speaks
 against .1. In simulated prior shifts, 95 % intervals of the FNR hold 96 % with it."""
-
-_MANY_ROWS = 1e9
-"""Rows behind a rate that is given as it is."""
 
 _ALMOST_NONE = 1e-6
 """Rows of a class that has none."""
@@ -127,9 +123,8 @@ class GroupDraws:
     level: float
     drift_counts: bool = False
 
-    @cached_property
-    def member_rates(self) -> tuple[np.ndarray, np.ndarray]:
-        """TPR and FPR to expect of every member; NaN where they are unknown.
+    def expected(self, member: int) -> ExpectedRates:
+        """Return what to expect of one member, within what labels allow.
 
         A member calls C rows positive, which is known. What it calls positive among the
         positives is expected given that sum, as in `given_calls`, at the estimated
@@ -137,34 +132,28 @@ class GroupDraws:
         batches) their FPR missed the observed one by .045 and these by .040 (root mean
         square), on MEPS from year to year by .016 and .012.
         """
-        situation = self.situation
         rows = self.adapted.rows
-        # Without a positive the TPR is that of the first one to come.
-        positives = max(float(situation.estimate.value) * rows, _ALMOST_NONE)
-        negatives = max((1 - float(situation.estimate.value)) * rows, _ALMOST_NONE)
-        called = situation.predicted_prevalences * rows
-        true_positives = self._true_positives(
-            self._known(slice(None)), called, positives, negatives
-        )
-        tpr = (true_positives / positives).clip(0, 1)
-        fpr = ((called - true_positives) / negatives).clip(0, 1)
-        tpr = np.where(np.isnan(situation.tpr), np.nan, tpr)
-        fpr = np.where(np.isnan(situation.fpr), np.nan, fpr)
-        return tpr, fpr
-
-    def expected(self, member: int) -> ExpectedRates:
-        """Return what to expect of one member, within what labels allow."""
         prevalence = float(self.situation.estimate.value)
-        called = float(self.situation.predicted_prevalences[member])
-        tpr, fpr = (float(rates[member]) for rates in self.member_rates)
+        share = float(self.situation.predicted_prevalences[member])
+        # Without a positive the TPR is that of the first one to come.
+        positives = max(prevalence * rows, _ALMOST_NONE)
+        negatives = max((1 - prevalence) * rows, _ALMOST_NONE)
+        called = share * rows
+        known = self._known(member)
+        true_positives = self._true_positives(known, called, positives, negatives)
+        tpr = fpr = np.nan
+        if not np.isnan(self.situation.tpr[member]):
+            tpr = float(np.clip(true_positives / positives, 0, 1))
+        if not np.isnan(self.situation.fpr[member]):
+            fpr = float(np.clip((called - true_positives) / negatives, 0, 1))
         if self.calls is not None and 0 < prevalence < 1:
             tpr = float(np.clip(tpr, *self.calls.tpr.interval(member, self.level)))
             # Both rates together make the share of rows that is called positive.
-            fpr = (called - prevalence * tpr) / (1 - prevalence)
+            fpr = (share - prevalence * tpr) / (1 - prevalence)
             fpr = float(np.clip(fpr, *self.calls.fpr.interval(member, self.level)))
-            tpr = (called - (1 - prevalence) * fpr) / prevalence
+            tpr = (share - (1 - prevalence) * fpr) / prevalence
             tpr = float(np.clip(tpr, 0, 1))
-        pd = float(np.abs(self.prevalences - called).mean())
+        pd = float(np.abs(self.prevalences - share).mean())
         return ExpectedRates(prevalence, fpr, 1 - tpr, pd)
 
     def rate_intervals(self, member: int) -> dict[str, tuple[float, float]]:
@@ -214,13 +203,9 @@ class GroupDraws:
         positives = np.rint(self.prevalences * rows)
         share = float(self.situation.predicted_prevalences[member])
         called = round(share * rows)
+        known = self._known(member)
         true_positives = self._true_positives(
-            self._known(member),
-            called,
-            positives,
-            rows - positives,
-            self.normals,
-            rates_move,
+            known, called, positives, rows - positives, self.normals, rates_move
         )
         return _tables(true_positives, called - true_positives, positives, rows)
 
@@ -360,8 +345,15 @@ def _noise_of_rates(model: GroupModel) -> float:
     return 1.0
 
 
-class BatchDraws:
-    """Draws of a batch, from which those of any choice of members are computed.
+def draw_batches(
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    adaptation: Adaptation,
+    *,
+    n_draws: int,
+    random_state: Any,
+) -> dict[Group, GroupDraws]:
+    """Draw a batch, from which the rates of any choice of members are computed.
 
     Parameters
     ----------
@@ -371,137 +363,41 @@ class BatchDraws:
         To the same batch, with intervals.
     n_draws : int
     random_state : int, Generator or None
+
+    Returns
+    -------
+    dict from group to GroupDraws
     """
-
-    def __init__(
-        self,
-        models: Mapping[Group, GroupModel],
-        evidence: Evidence,
-        adaptation: Adaptation,
-        *,
-        n_draws: int,
-        random_state: Any,
-    ):
-        random = np.random.default_rng(random_state)
-        self.situations = adaptation.situations
-        self.level = adaptation.level
-        self.groups: dict[Group, GroupDraws] = {}
-        shares: dict[Group, np.ndarray] = {}
-        if adaptation.posterior is not None:
-            shares = adaptation.posterior.draw(n_draws, random)
-        for group, situation in self.situations.items():
-            model = models[group]
-            part = evidence.groups[group]
-            adapted = adaptation.groups[group]
-            calls = None
-            # Rates that labels corrected have their noise in them.
-            noise = 1.0
-            if adapted.labels.verdict is None:
-                noise = _noise_of_rates(model)
-            else:
-                calls = check_calls(model, part)
-            if group not in shares:
-                shares[group] = _draw_prevalences(model, part, adapted, n_draws, random)
-            self.groups[group] = GroupDraws(
-                situation,
-                adapted,
-                shares[group],
-                random.standard_normal(n_draws),
-                noise,
-                int(random.integers(2**32)),
-                calls,
-                adaptation.level,
-                adaptation.drift == "cautious",
-            )
-
-    def expected(self, members: Mapping[Group, int]) -> dict[Group, ExpectedRates]:
-        """Compute what to expect of the members of all groups."""
-        return {
-            group: self.groups[group].expected(member)
-            for group, member in members.items()
-        }
-
-    def given_calls(self, members: Mapping[Group, int]) -> dict[Group, Confusion]:
-        """Draw batches in which the members of all groups call what they called."""
-        return {
-            group: self.groups[group].given_calls(member)
-            for group, member in members.items()
-        }
-
-    def criterion(
-        self,
-        name: str,
-        members: Mapping[Group, int],
-        expected: Mapping[Group, ExpectedRates],
-    ) -> float:
-        """Compute a criterion from the rates to expect of a choice of members.
-
-        Parameters
-        ----------
-        name : str
-            A name in `cape.rules.CRITERIA`.
-        members : mapping from group to int
-        expected : mapping from group to ExpectedRates
-            Of these members.
-
-        Returns
-        -------
-        float
-            NaN if fewer than two groups take part, or if a rate is unknown.
-        """
-        compared = compared_groups(name, self.situations)
-        if not compared:
-            return float("nan")
-        # Criteria measure situations: here that of the chosen member alone, with the
-        # rates to expect, which stand beside the criterion on a page.
-        measured = []
-        rows = np.array([_MANY_ROWS])
-        for group in compared:
-            situation = self.situations[group]
-            chosen = [members[group]]
-            true_positives = rows * (1 - expected[group].fnr)
-            false_positives = rows * expected[group].fpr
-            alone = replace(
-                situation,
-                thetas=situation.thetas[chosen],
-                predicted_prevalences=situation.predicted_prevalences[chosen],
-                rates=MemberRates(true_positives, rows, false_positives, rows),
-            )
-            measured.append(alone)
-        return CRITERIA[name].measure(measured, [0] * len(measured))
-
-    def errors(
-        self, members: Mapping[Group, int], expected: Mapping[Group, ExpectedRates]
-    ) -> tuple[float, np.ndarray]:
-        """Compute the share of rows that are decided wrongly.
-
-        Parameters
-        ----------
-        members : mapping from group to int
-        expected : mapping from group to ExpectedRates
-            Of these members.
-
-        Returns
-        -------
-        expected, drawn : float, ndarray of shape (n_draws,)
-            What is expected is that of the groups whose rates are known; the mean of
-            the draws if none is.
-        """
-        total = 0.0
-        known = 0.0
-        drawn: Any = 0.0
-        for group, batches in self.given_calls(members).items():
-            share = self.situations[group].share
-            missed = batches.prevalence * (1 - np.nan_to_num(batches.tpr, nan=1.0))
-            wrong = (1 - batches.prevalence) * np.nan_to_num(batches.fpr)
-            drawn = drawn + share * (missed + wrong)
-            rates = expected[group]
-            if rates.known:
-                total += share * (rates.false_negatives + rates.false_positives)
-                known += share
-        if not known:
-            return float(drawn.mean()), drawn
-        return total / known, drawn
+    random = np.random.default_rng(random_state)
+    draws = {}
+    shares: dict[Group, np.ndarray] = {}
+    if adaptation.posterior is not None:
+        shares = adaptation.posterior.draw(n_draws, random)
+    for group, situation in adaptation.situations.items():
+        model = models[group]
+        part = evidence.groups[group]
+        adapted = adaptation.groups[group]
+        calls = None
+        # Rates that labels corrected have their noise in them.
+        noise = 1.0
+        if adapted.labels.verdict is None:
+            noise = _noise_of_rates(model)
+        else:
+            calls = check_calls(model, part)
+        if group not in shares or calls is not None:
+            shares[group] = _draw_prevalences(model, part, adapted, n_draws, random)
+        draws[group] = GroupDraws(
+            situation,
+            adapted,
+            shares[group],
+            random.standard_normal(n_draws),
+            noise,
+            int(random.integers(2**32)),
+            calls,
+            adaptation.level,
+            adaptation.posterior is not None,
+        )
+    return draws
 
 
 def signed_pe(prevalences: np.ndarray, place: int, predicted: Any) -> np.ndarray:

@@ -39,7 +39,7 @@ from cape.classifier import CapeClassifier
 from cape.drift._find import find_drift, with_usual_values
 from cape.evidence._evidence import Evidence
 from cape.examination._action import Action, check_rates, choose_action
-from cape.examination._draws import BatchDraws
+from cape.examination._draws import GroupDraws, draw_batches
 from cape.examination._expected import (
     ExpectedCriteria,
     ExpectedPerformance,
@@ -189,7 +189,7 @@ class Examination(InNotebook):
     labels : LabelChecks or None
         What labels say about the label-free estimates; None if no row has
         a label.
-    draws : BatchDraws
+    draws : dict from group to GroupDraws
         The simulated batches behind what is expected.
     observed : Observed or None
         Counts of the rows whose labels are known. Set it when labels arrive.
@@ -287,9 +287,9 @@ class Examination(InNotebook):
         return self._named(ColumnShift.of(found))
 
     @cached_property
-    def draws(self) -> BatchDraws:
-        """The simulated batches behind what is expected."""
-        return BatchDraws(
+    def draws(self) -> dict[Group, GroupDraws]:
+        """The simulated batches behind what is expected, by group."""
+        return draw_batches(
             self._models, self.evidence, self.adaptation, **self._simulation
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
@@ -14,7 +14,7 @@ from cape.base._estimate import Estimate
 from cape.base._groups import Group, GroupResult, group_labels
 from cape.base._json_fields import strict_json
 from cape.examination._draws import (
-    BatchDraws,
+    ExpectedRates,
     GroupDraws,
     central,
     holding,
@@ -22,7 +22,7 @@ from cape.examination._draws import (
     tails,
 )
 from cape.metrics._rates import FEWEST_ROWS, Confusion, fold
-from cape.rules import CRITERIA
+from cape.rules import CRITERIA, GroupSituation
 from cape.rules._adaptation import Adaptation, GroupAdaptation
 from cape.rules._problem import compared_groups
 from cape.rules._rules import bounds_of
@@ -30,6 +30,7 @@ from cape.shown import _examination as words
 from cape.shown import _plot
 from cape.shown._audit import RATE_HEADINGS
 from cape.shown._notebook import InNotebook
+from cape.training._group_model import MemberRates
 
 _RATES = {
     "fpr": "fpr",
@@ -200,12 +201,14 @@ class ExpectedPerformance(InNotebook, GroupResult):
         return {"level": self.level, "pairs": pairs}
 
 
-def expect_rates(draws: BatchDraws, adaptation: Adaptation) -> ExpectedPerformance:
+def expect_rates(
+    draws: Mapping[Group, GroupDraws], adaptation: Adaptation
+) -> ExpectedPerformance:
     """Compute what to expect of the members that an adaptation has chosen.
 
     Parameters
     ----------
-    draws : BatchDraws
+    draws : mapping from group to GroupDraws
         Of the same batch.
     adaptation : Adaptation
 
@@ -214,10 +217,10 @@ def expect_rates(draws: BatchDraws, adaptation: Adaptation) -> ExpectedPerforman
     ExpectedPerformance
     """
     groups = {}
-    for group, drawn in draws.groups.items():
+    for group, drawn in draws.items():
         groups[group] = _expect_group(drawn, adaptation.groups[group])
     adapted = {group: adaptation.groups[group] for group in groups}
-    prevalences = np.array([drawn.prevalences for drawn in draws.groups.values()])
+    prevalences = np.array([drawn.prevalences for drawn in draws.values()])
     between = expect_pe(adapted, prevalences, adaptation.level)
     return ExpectedPerformance(groups, between, adaptation.level)
 
@@ -292,6 +295,9 @@ def _median_sizes(differences: np.ndarray) -> np.ndarray:
     return np.mean(middle, axis=0)
 
 
+_MANY_ROWS = 1e9
+"""Rows behind a rate that is given as it is."""
+
 _ROUNDING = 1e-9
 """A rule meets its bound but for rounding, and so does what is drawn."""
 
@@ -361,13 +367,15 @@ class ExpectedCriteria(InNotebook):
 
 
 def expect_criteria(
-    draws: BatchDraws, adaptation: Adaptation, performance: ExpectedPerformance
+    draws: Mapping[Group, GroupDraws],
+    adaptation: Adaptation,
+    performance: ExpectedPerformance,
 ) -> ExpectedCriteria:
     """Compute what to expect of the members that an adaptation has chosen.
 
     Parameters
     ----------
-    draws : BatchDraws
+    draws : mapping from group to GroupDraws
         Of the same batch.
     adaptation : Adaptation
     performance : ExpectedPerformance
@@ -378,21 +386,31 @@ def expect_criteria(
     ExpectedCriteria
     """
     level = adaptation.level
-    members = {group: chosen.classifier for group, chosen in adaptation.groups.items()}
-    expected = draws.expected(members)
-    drawn = draws.given_calls(members)
     bounds = bounds_of(adaptation.rule)
+    situations = {group: drawn.situation for group, drawn in draws.items()}
+    expected = {}
+    drawn = {}
+    alone = {}
+    for group, of_group in draws.items():
+        member = adaptation.groups[group].classifier
+        expected[group] = of_group.expected(member)
+        drawn[group] = of_group.given_calls(member)
+        alone[group] = _situation_of(situations[group], member, expected[group])
     values = {"accuracy": Estimate(float("nan"), 0.0, 1.0)}
-    if members:
-        wrong, drawn_wrong = draws.errors(members, expected)
+    if draws:
+        wrong, drawn_wrong = _errors(situations, expected, drawn)
         values["accuracy"] = holding(1 - wrong, *central(1 - drawn_wrong, level))
     probabilities = {}
     for name, criterion in CRITERIA.items():
-        value = draws.criterion(name, members, expected)
+        groups = compared_groups(name, situations)
+        value = float("nan")
+        if groups:
+            measured_of = [alone[group] for group in groups]
+            value = criterion.measure(measured_of, [0] * len(groups))
         if np.isnan(value):
             values[name] = Estimate(value, 0.0, float("inf"))
             continue
-        compared = [drawn[group] for group in compared_groups(name, draws.situations)]
+        compared = [drawn[group] for group in groups]
         if name == "demographic_parity_ratio":
             # It is observed, and has no interval. Where nobody is called positive, all
             # shares are equal.
@@ -413,6 +431,48 @@ def expect_criteria(
             excess = criterion.exceeded_by(measured, bound)
             probabilities[name] = float(np.mean(excess <= _ROUNDING))
     return ExpectedCriteria(values, bounds, probabilities, level)
+
+
+def _situation_of(
+    situation: GroupSituation, member: int, expected: ExpectedRates
+) -> GroupSituation:
+    """Return the situation of the chosen member alone, with the rates to expect.
+
+    Criteria measure situations, and the rates stand beside the criterion on a page.
+    """
+    rows = np.array([_MANY_ROWS])
+    true_positives = rows * (1 - expected.fnr)
+    return replace(
+        situation,
+        thetas=situation.thetas[[member]],
+        predicted_prevalences=situation.predicted_prevalences[[member]],
+        rates=MemberRates(true_positives, rows, rows * expected.fpr, rows),
+    )
+
+
+def _errors(
+    situations: Mapping[Group, GroupSituation],
+    expected: Mapping[Group, ExpectedRates],
+    drawn: Mapping[Group, Confusion],
+) -> tuple[float, np.ndarray]:
+    """Compute the share of rows that are decided wrongly: to expect, and drawn.
+
+    What is expected is that of the groups whose rates are known; the mean of the draws
+    if none is.
+    """
+    total = 0.0
+    known = 0.0
+    all_wrong: Any = 0.0
+    for group, batches in drawn.items():
+        share = situations[group].share
+        missed = batches.prevalence * (1 - np.nan_to_num(batches.tpr, nan=1.0))
+        wrong = (1 - batches.prevalence) * np.nan_to_num(batches.fpr)
+        all_wrong = all_wrong + share * (missed + wrong)
+        rates = expected[group]
+        if rates.known:
+            total += share * (rates.false_negatives + rates.false_positives)
+            known += share
+    return total / known if known else float(all_wrong.mean()), all_wrong
 
 
 def _predicted(drawn: Confusion) -> float:

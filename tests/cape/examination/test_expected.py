@@ -276,7 +276,7 @@ def test_drawn_prevalences_fill_the_intervals_as_often_as_they_say(seen, drift, 
     """Of 40,000 draws the share inside is within five standard errors, 0.0125."""
     options = {"drift": drift, "level": level, "n_draws": 40_000}
     again = examine(seen.clf, evidence=seen.evidence, **options)
-    drawn = again.draws.groups[0].prevalences
+    drawn = again.draws[0].prevalences
     low, high = again.adaptation.groups[0].estimate[1:]
     inside = ((low <= drawn) & (drawn <= high)).mean()
     assert inside == pytest.approx(level, abs=0.0125)
