@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -179,15 +179,12 @@ class Audit(InNotebook):
             # Of a pair in both orders, one is above the other, or both are equal.
             return (low, value) if value > 0 else (-np.inf, 0.0)
 
-        worst: dict[str, Finding] = {}
+        compared: dict[str, list[Finding]] = {}
         for finding in self.between:
-            # Undefined, or one person compared with another.
-            if not finding.enough:
-                continue
-            so_far = worst.setdefault(finding.metric, finding)
-            if badness(finding) > badness(so_far):
-                worst[finding.metric] = finding
-        return worst
+            # Others are undefined, or compare one person with another.
+            if finding.enough:
+                compared.setdefault(finding.metric, []).append(finding)
+        return {metric: max(pairs, key=badness) for metric, pairs in compared.items()}
 
     def differences(self) -> list[Finding]:
         """Find what differs by more than chance, the clearest difference first.
@@ -439,16 +436,14 @@ def audit_counts(
     audited = []
     for (group, confusion), rows in zip(groups.items(), worth, strict=True):
         audited.append(_AuditedGroup(group, confusion, rows, n_resamples, random))
-    findings: list[Finding] = []
-    for one in audited:
-        for metric in (*RATES, "pd"):
-            findings.append(_finding(metric, [one], level))
-    between: list[Finding] = []
-    if pairs:
-        for pair in permutations(audited, 2):
-            for metric in _BETWEEN:
-                between.append(_finding(metric, pair, level))
-    return Audit(tuple(findings), tuple(between), level)
+    compared = permutations(audited, 2) if pairs else ()
+    findings = product([(one,) for one in audited], (*RATES, "pd"))
+    between = product(compared, _BETWEEN)
+    return Audit(
+        tuple(_finding(metric, one, level) for one, metric in findings),
+        tuple(_finding(metric, pair, level) for pair, metric in between),
+        level,
+    )
 
 
 class _AuditedGroup:

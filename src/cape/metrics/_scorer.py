@@ -157,14 +157,6 @@ class FairnessScorer(BaseEstimator):
         """Tell scikit-learn without metadata routing that weights are welcome."""
         return True
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        settings = [repr(self.metric)]
-        for name in ("group_columns", "pos_label"):
-            value = getattr(self, name)
-            if value is not None:
-                settings.append(f"{name}={value!r}")
-        return f"make_fairness_scorer({', '.join(settings)})"
-
 
 def _predict(estimator: Any, X: Any, sensitive_features: Any) -> Any:
     """Predict, with groups if ``predict`` or a step that it leads to takes them."""

@@ -187,11 +187,8 @@ def _replacements(part: Any, shared: dict[int, tuple[int, Any]]) -> dict[str, An
 
 def _shared_attributes(part: Any) -> list[str]:
     """List the attributes of a part in whose place positions are written."""
-    names: list[str] = []
-    for cls, of_class in _SHARED.items():
-        if isinstance(part, cls):
-            names += of_class
-    return names
+    of_part = [names for cls, names in _SHARED.items() if isinstance(part, cls)]
+    return list(chain.from_iterable(of_part))
 
 
 def _position(part: Any, shared: dict[int, tuple[int, Any]]) -> int:
@@ -237,9 +234,8 @@ def _split(parts: list[Any], arrays: list[_Arrays]) -> list[Any]:
 
 def _pack_vocabulary(vocabulary: dict[str, int]) -> _Arrays:
     """Turn a dict into its keys and its values."""
-    words = list(vocabulary)
-    positions = list(vocabulary.values())
-    return np.array(words, dtype=np.str_), np.array(positions, dtype=np.int64)
+    positions = np.array(list(vocabulary.values()), dtype=np.int64)
+    return np.array(list(vocabulary), dtype=np.str_), positions
 
 
 def _unpack_vocabulary(arrays: _Arrays) -> dict[str, int]:
@@ -275,11 +271,12 @@ def _pack_check(function: Any) -> Any:
 
     It is a call of ``check_array``, whose parameters are the same in every model.
     """
-    if not isinstance(function, partial) or function.func is not check_array:
-        return function
-    if function.keywords != _CHECK_NUMBERS:
-        return function
-    return ()
+    is_known = (
+        isinstance(function, partial)
+        and function.func is check_array
+        and function.keywords == _CHECK_NUMBERS
+    )
+    return () if is_known else function
 
 
 def _unpack_check(nothing: tuple[()]) -> partial:

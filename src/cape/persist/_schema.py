@@ -15,23 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn._loss._loss import CyHalfBinomialLoss
 
-from cape.base._table import TrainedTable
-from cape.classifier import CapeClassifier
-from cape.evidence._columns import TableCells
-from cape.evidence._histogram import ScoreHistogram
 from cape.quantify import QUANTIFIERS
-from cape.rules import RULES, Constrained
-from cape.training._group_model import (
-    DecidedPool,
-    GroupModel,
-    MemberRates,
-    OwnRows,
-    ResampledPool,
-    ThresholdPool,
-    TrainedColumns,
-)
-from cape.training._scores import Decisions, Scores
-from cape.training._shared import GroupAwareLinear
+from cape.rules import RULES
 
 _MOST_NODES = 2_000_000
 _MOST_NUMBER = 2**61 - 2
@@ -41,23 +26,23 @@ a dict of a million of them would take days."""
 _MOST_DEPTH = 200
 """Levels of JSON; a pipeline in a search in a stack has 60."""
 
-_OURS = (
-    CapeClassifier,
-    Constrained,
-    DecidedPool,
-    Decisions,
-    GroupAwareLinear,
-    GroupModel,
-    MemberRates,
-    OwnRows,
-    ResampledPool,
-    ScoreHistogram,
-    Scores,
-    TableCells,
-    ThresholdPool,
-    TrainedColumns,
-    TrainedTable,
-)
+_OURS = """
+    base._table.TrainedTable
+    classifier.CapeClassifier
+    evidence._columns.TableCells
+    evidence._histogram.ScoreHistogram
+    rules._rules.Constrained
+    training._group_model.DecidedPool
+    training._group_model.GroupModel
+    training._group_model.MemberRates
+    training._group_model.OwnRows
+    training._group_model.ResampledPool
+    training._group_model.ThresholdPool
+    training._group_model.TrainedColumns
+    training._scores.Decisions
+    training._scores.Scores
+    training._shared.GroupAwareLinear
+"""
 
 # Parts of fitted estimators. Building one of them sets attributes and does no more.
 _SKLEARN = """
@@ -138,7 +123,7 @@ def _names_below(package: str, names: str) -> set[str]:
 
 
 TRUSTED: frozenset[str] = frozenset(
-    _full_names(_OURS)
+    _names_below("cape", _OURS)
     | _full_names(QUANTIFIERS.values())
     | _full_names(RULES.values())
     | _names_below("sklearn", _SKLEARN)
