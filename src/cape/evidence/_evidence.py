@@ -22,7 +22,6 @@ from cape.base._groups import (
 from cape.base._json_fields import seal, unseal
 from cape.evidence._columns import ColumnCounts
 from cape.evidence._histogram import ScoreHistogram
-from cape.shown import _plot
 from cape.shown._notebook import InNotebook
 
 _FORMAT = 2
@@ -228,22 +227,6 @@ class Evidence(InNotebook):
         for part in self.groups.values():
             rows.append([part.scores.size, part.labelled_rows, part.scores.mean])
         return group_table(self.groups, rows, ["rows", "labelled", "mean_score"])
-
-    def plot(self) -> Any:
-        """Draw the scores of each group; needs altair.
-
-        Returns
-        -------
-        altair chart
-        """
-        parts = []
-        for group, name in unique_names(self.groups).items():
-            histogram = self.groups[group].scores
-            shares = histogram.shares_of_even_cells()
-            edges = np.linspace(0, 1, len(shares) + 1)
-            cells = {"from": edges[:-1], "to": edges[1:], "batch": shares}
-            parts.append(pd.DataFrame(cells).assign(group=name, rows=histogram.size))
-        return _plot.scores(pd.concat(parts), title="Scores of each group")
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         table = self.table().rename(columns={"mean_score": "mean score"})

@@ -275,21 +275,6 @@ class PriorShiftTest(InNotebook, GroupResult):
         """Whether the assumption is rejected in any group."""
         return any(test.rejected for test in self.groups.values())
 
-    def plot(self) -> Any:
-        """Draw the share of rows that no mixture explains; needs altair.
-
-        Returns
-        -------
-        altair chart
-        """
-        frame = self.table()
-        effect = frame["effect"].where(frame["tested"])
-        frame = frame.assign(effect=effect, clear=frame["rejected"])
-        frame["group"] = list(self.names.values())
-        return _plot.unexplained(
-            frame, title=words.UNEXPLAINED_SCORES, key=words.KEY_OF_SCORES
-        )
-
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         return words.prior_shift_shown(self)
 
@@ -414,9 +399,8 @@ class ColumnShift(InNotebook, GroupResult):
         """
         frame = self._table(self.names)
         names = frame["column"] + ", " + frame["group"]
-        frame = frame.assign(column=names, clear=frame["moved"])
-        title, key = words.UNEXPLAINED_COLUMNS, words.KEY_OF_COLUMNS
-        return _plot.unexplained(frame, name="column", title=title, key=key)
+        frame = frame.assign(column=names)
+        return _plot.unexplained(frame, title=words.UNEXPLAINED_COLUMNS)
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         frame = self._table(self.names)

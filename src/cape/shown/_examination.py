@@ -25,10 +25,7 @@ Table = list[dict[str, Any]]
 WITHOUT_LABELS = "estimated without labels"
 BY_LABELS = "according to the labels"
 COLUMNS_NOT_COUNTED = "Columns were not checked"
-UNEXPLAINED_SCORES = "Share of scores that fit no mix of the training classes"
 UNEXPLAINED_COLUMNS = "Columns that fit no mix of the training classes"
-KEY_OF_SCORES = "red diamond: not a prior shift"
-KEY_OF_COLUMNS = "red diamond: the column changed"
 WITH_AND_WITHOUT_LABELS = "Share of positives with and without labels"
 
 _MOST_NOTES = 10

@@ -230,60 +230,44 @@ def columns(frame: pd.DataFrame) -> Any:
     return _with_title(chart, None, "", left_out)
 
 
-def unexplained(
-    frame: pd.DataFrame,
-    *,
-    name: str = "group",
-    title: str | None = None,
-    key: str = "red: it does not fit",
-) -> Any:
-    """Draw the share of rows that do not fit, of each group or of each column.
+def unexplained(frame: pd.DataFrame, *, title: str) -> Any:
+    """Draw the share of rows that do not fit, of each column.
 
     Parameters
     ----------
     frame : DataFrame
-        One row for each group or column: its name, effect, the share of rows, and
-        clear, whether the test rejects.
-    name : str, default="group"
-        Column with the names.
-    key : str
-        What the marks of ``clear`` mean.
+        One row for each column: its name, effect, the share of rows, and moved, whether
+        the test rejects.
 
     Examples
     --------
     >>> from cape.shown import _plot
     >>> frame = pd.DataFrame({
-    ...     "group": ["a", "b"], "effect": [0.01, 0.2], "clear": [False, True],
+    ...     "column": ["a", "b"], "effect": [0.01, 0.2], "moved": [False, True],
     ... })
-    >>> type(_plot.unexplained(frame)).__name__
+    >>> type(_plot.unexplained(frame, title="Columns")).__name__
     'LayerChart'
     """
     alt = import_altair()
-    drawn, left_out = drawable(frame, name)
+    drawn, left_out = drawable(frame, "column")
     x = alt.X(
         "effect:Q",
         scale=alt.Scale(domain=share_domain(drawn["effect"])),
         axis=alt.Axis(format="%", tickCount=5),
         title="share of rows that do not fit",
     )
-    colour = alt.condition("datum.clear", alt.value(ALARM), alt.value(NOW))
-    shape = alt.condition("datum.clear", alt.value("diamond"), alt.value("circle"))
-    base = alt.Chart(drawn).encode(x=x, y=_in_order(alt, name), color=colour)
+    colour = alt.condition("datum.moved", alt.value(ALARM), alt.value(NOW))
+    shape = alt.condition("datum.moved", alt.value("diamond"), alt.value("circle"))
+    base = alt.Chart(drawn).encode(x=x, y=_in_order(alt, "column"), color=colour)
     chart = alt.layer(
         base.mark_rule(**_THIN_BAR).encode(x2=alt.datum(0)),
         base.mark_point(filled=True, size=100, opacity=1).encode(shape=shape),
     )
     chart = chart.properties(width=300, height=alt.Step(24))
-    return _with_title(chart, title, key, left_out)
+    return _with_title(chart, title, "red diamond: the column changed", left_out)
 
 
-def scores(
-    frame: pd.DataFrame,
-    *,
-    title: str | None = None,
-    width: int = 270,
-    height: int = 110,
-) -> Any:
+def scores(frame: pd.DataFrame) -> Any:
     """Draw the scores of a batch as bars, and a mixture as a line of steps over them.
 
     Parameters
@@ -291,8 +275,7 @@ def scores(
     frame : DataFrame
         One row for each cell of the histogram: from, to, and batch, the share of rows
         in it; with a column ``mixture``, the share that the best mixture of the
-        training classes has there. With a column ``group``, each of the largest or
-        first groups has a panel, two panels a line.
+        training classes has there.
 
     Examples
     --------
@@ -307,13 +290,6 @@ def scores(
     import pandas as pd
 
     alt = import_altair()
-    if "group" in frame:
-        drawn, left_out = drawable(frame, most=_MOST_PANELS)
-        panels = []
-        for name, part in drawn.groupby("group", sort=False):
-            panel = scores(part.drop(columns="group"), width=220, height=90)
-            panels.append(panel.properties(title=name))
-        return _with_title(alt.concat(*panels, columns=2), title, "", left_out)
     x = alt.X("from:Q", scale=alt.Scale(domain=[0, 1]), title="score")
     y = alt.Y(
         "batch:Q",
@@ -323,7 +299,6 @@ def scores(
     )
     bars = alt.Chart(frame).mark_rect(color=SOFT, opacity=1)
     layers = [bars.encode(x=x, x2="to:Q", y=y, y2=alt.datum(0))]
-    key = ""
     if "mixture" in frame:
         # A line of steps ends where its last point begins: one more point closes it.
         steps = pd.concat([frame, frame.tail(1).assign(**{"from": 1.0})])
@@ -331,9 +306,7 @@ def scores(
             interpolate="step-after", strokeWidth=2, color=NOW
         )
         layers.append(line.encode(x=x, y="mixture:Q"))
-        key = "bars: scores of the batch\nline: best mix of the training classes"
-    chart = alt.layer(*layers).properties(width=width, height=height)
-    return _with_title(chart, title, key)
+    return alt.layer(*layers).properties(width=270, height=110)
 
 
 def drawable(
