@@ -236,10 +236,9 @@ def _check(clf: Any) -> Scores:
 
 def _edges(clf: Any) -> np.ndarray:
     """Return the edges of all groups; the cells of a group are joined from these."""
-    models = [*clf.models_.values()]
-    if clf.pooled_ is not None:
-        models.append(clf.pooled_)
-    return np.unique(np.concatenate([model.edges for model in models]))
+    models = [*clf.models_.values(), clf.pooled_]
+    edges = [model.edges for model in models if model is not None]
+    return np.unique(np.concatenate(edges))
 
 
 def _columns(clf: Any) -> tuple[ColumnCells, ...]:

@@ -237,19 +237,16 @@ def read_parts(path: str | Path, key: Key, only: str | None = None) -> dict[str,
         unfolds to more than a hundred times its size.
     """
     secret = key_bytes(key)
-    kind = None
-    if not Path(path).exists():
-        kind = "does not exist"
-    elif Path(path).is_dir():
-        kind = "is a folder"
+    file = Path(path)
     # To open a pipe would wait for its writer.
-    elif not Path(path).is_file():
-        kind = "is a pipe or a device"
-    if kind is not None:
+    if not file.is_file():
+        kind = "is a folder" if file.is_dir() else "is a pipe or a device"
+        if not file.exists():
+            kind = "does not exist"
         raise FileNotFoundError(
             f"path must be a model file, got {str(path)!r}, which {kind}."
         )
-    content = Path(path).read_bytes()
+    content = file.read_bytes()
     signed = content[: -len(_HASHED) - _DIGITS]
     if content[len(signed) :] != _HASHED + _hash(content[:-_DIGITS]):
         raise not_a_model_file(

@@ -504,12 +504,9 @@ def _with_own_ids(svg: str) -> str:
     cut by the clip of the first. The ids depend on the drawing alone, so that the same
     chart is drawn as the same text.
     """
-    own: dict[str, str] = {}
     for place, name in enumerate(re.findall(r'\sid="([^"]*)"', svg)):
-        own[name] = f"clip{place}"
-    for name, place_name in own.items():
-        svg = svg.replace(f' id="{name}"', f' id="{place_name}"')
-        svg = svg.replace(f"url(#{name})", f"url(#{place_name})")
+        svg = svg.replace(f' id="{name}"', f' id="clip{place}"')
+        svg = svg.replace(f"url(#{name})", f"url(#clip{place})")
     mark = hashlib.sha256(svg.encode()).hexdigest()[:8]
     svg = re.sub(r'(\sid="[^"]*)"', rf'\1-{mark}"', svg)
     return re.sub(r"(url\(#[^)]*)\)", rf"\1-{mark})", svg)
