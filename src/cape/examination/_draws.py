@@ -384,7 +384,7 @@ def draw_batches(
             noise = _noise_of_rates(model)
         else:
             calls = check_calls(model, part)
-        if group not in shares or calls is not None:
+        if group not in shares:
             shares[group] = _draw_prevalences(model, part, adapted, n_draws, random)
         draws[group] = GroupDraws(
             situation,
@@ -395,7 +395,7 @@ def draw_batches(
             int(random.integers(2**32)),
             calls,
             adaptation.level,
-            adaptation.posterior is not None,
+            adaptation.drift == "cautious",
         )
     return draws
 
