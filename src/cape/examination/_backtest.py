@@ -20,6 +20,7 @@ from joblib import Parallel, delayed
 from scipy.special import stdtrit
 from sklearn.base import clone
 
+from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
 from cape.base._groups import (
     MISSING_GROUP,
@@ -75,7 +76,7 @@ class History:
         Place of the period of each row in ``periods``; -1 for rows that are left out.
     periods : list
         Those with enough labelled rows, in order.
-    left_out : list of dict
+    skipped : list of dict
         What is left out, and why.
     """
 
@@ -86,13 +87,20 @@ class History:
     sensitive_features: Any
     place: np.ndarray
     periods: list[Any]
-    left_out: list[dict[str, Any]]
+    skipped: list[dict[str, Any]]
 
     def part(self, rows: np.ndarray) -> tuple[Any, Any, Any]:
         """Return rows of X, their labels, and their groups if they stand beside X."""
         z = self.sensitive_features
         groups = None if z is None else take_rows(z, rows)
         return take_rows(self.X, rows), self.labels[rows], groups
+
+    def window(self, newest: int, train: str | int) -> np.ndarray:
+        """Return the rows to train on, given the newest period that is known."""
+        oldest = newest if train == "last" else 0
+        if isinstance(train, int):
+            oldest = newest - train + 1
+        return np.flatnonzero((self.place >= oldest) & (self.place <= newest))
 
     def shares(self, rows: np.ndarray) -> dict[Group, float]:
         """Return the share of positives of each group."""
@@ -113,7 +121,7 @@ class History:
         unseen = [keys[code] for code in np.unique(codes[new[~is_known]])]
         note = {"why": "new_groups", "groups": [*unique_names(unseen).values()]}
         n_rows = int((~is_known).sum())
-        self.left_out.append({"period": self.periods[predicted], "rows": n_rows} | note)
+        self.skipped.append({"period": self.periods[predicted], "rows": n_rows} | note)
         return new[is_known]
 
 
@@ -128,13 +136,17 @@ class Backtest(InNotebook):
         PE of the pairs of each transition.
     past : Past
         What was learned.
+    newest : ndarray of int
+        Rows of X to train on for the next period.
     about : mapping
-        How it was made: ``train``, ``horizon``, ``labels`` and ``left_out``.
+        How it was made: ``train``, ``horizon``, ``labels`` and ``skipped``.
 
     Attributes
     ----------
     past : Past
         What was learned of moves and drifts; ``CapeClassifier(past=...)`` takes it.
+    newest : ndarray of int
+        Rows of X to train on for the next period.
 
     Examples
     --------
@@ -156,9 +168,11 @@ class Backtest(InNotebook):
         rows: list[dict[str, Any]],
         pairs: list[pd.DataFrame],
         past: Past,
+        newest: np.ndarray,
         about: Mapping[str, Any],
     ):
         self.past = past
+        self.newest = newest
         self._rows = rows
         self._pairs = pairs
         self._about = about
@@ -184,7 +198,7 @@ class Backtest(InNotebook):
         the estimate was farther off than the last share, with its interval, for which
         groups of one period are not independent; ``verdict``, "better", "worse",
         "as_good" or "unclear"; the totals of each group in ``groups``; the ``worst``
-        row; and what was ``left_out``.
+        row; and what was left out (``skipped``).
         """
         table = pd.DataFrame(self._rows)
         difference = mean_by_cluster(table["off"] - table["last_off"], table["period"])
@@ -228,10 +242,10 @@ class Backtest(InNotebook):
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         summary = self.summary
-        title, *lines = words.lines(summary)
         rows = [words.group_row(group) for group in summary["groups"]]
         names = pd.Index([g["group"] for g in summary["groups"]], name="group")
-        return title, pd.DataFrame(rows, index=names), lines
+        table = pd.DataFrame(rows, index=names)
+        return words.headline(summary), table, words.details(summary)
 
 
 def backtest(
@@ -308,10 +322,8 @@ def backtest(
         is_whole = isinstance(value, Integral) and not isinstance(value, bool)
         if not (is_whole and value >= 1) and value not in _OTHERWISE[name]:
             others = "".join(f"{other!r}, " for other in _OTHERWISE[name])
-            raise ValueError(
-                f"{name} must be {others}or a whole number of at least 1, got "
-                f"{value!r}."
-            )
+            wanted = f"must be {others}or a whole number of at least 1"
+            raise ParameterError(name, f"{wanted}, got {value!r}.")
     history = _read(clf, X, y, period, sensitive_features, freq)
     jobs = _plan(clf, history, train, horizon)
     parallel = Parallel(n_jobs, return_as="generator")
@@ -368,9 +380,11 @@ def backtest(
         "horizon": horizon,
         "labels": labels,
         "tolerance": scored.tolerance,
-        "left_out": history.left_out,
+        "skipped": history.skipped,
     }
-    return Backtest(rows, pairs, sum([*learned.values()], nothing), about)
+    newest_rows = history.window(len(history.periods) - 1, train)
+    past = sum([*learned.values()], nothing)
+    return Backtest(rows, pairs, past, newest_rows, about)
 
 
 _OTHERWISE: dict[str, tuple[Any, ...]]
@@ -403,7 +417,7 @@ def _read(
     )
     place = np.full(len(y), -1)
     periods: list[Any] = []
-    left_out = []
+    skipped = []
     for code, name in enumerate(names):
         is_here = codes == code
         rows = np.flatnonzero(is_here & known)
@@ -418,12 +432,12 @@ def _read(
             why = "few_rows"
         if why:
             n_rows = n_without if why in ("missing", "no_labels") else len(rows)
-            left_out.append({"period": name, "why": why, "rows": n_rows})
+            skipped.append({"period": name, "why": why, "rows": n_rows})
         if why in ("", "missing"):
             place[rows] = len(periods)
             periods.append(name)
     return History(
-        X, labels, positive, groups, sensitive_features, place, periods, left_out
+        X, labels, positive, groups, sensitive_features, place, periods, skipped
     )
 
 
@@ -449,10 +463,8 @@ def in_order(period: Any, freq: str | None) -> tuple[np.ndarray, list[Any]]:
     """
     values = pd.Series(admit("period", period)).reset_index(drop=True)
     if values.isna().any():
-        raise ValueError(
-            "period must have a value in every row, got "
-            f"{values.isna().sum()} missing. Leave these rows out."
-        )
+        problem = f"must have a value in every row, got {values.isna().sum()} missing"
+        raise ParameterError("period", f"{problem}. Leave these rows out.")
     if freq is not None:
         values = _dates(values, freq)
     elif values.dtype.kind == "O" and not getattr(values.dtype, "ordered", False):
@@ -460,6 +472,8 @@ def in_order(period: Any, freq: str | None) -> tuple[np.ndarray, list[Any]]:
     codes, distinct = pd.factorize(values, sort=True)
     periods = []
     for value in distinct.tolist():
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
         plain = isinstance(value, (str, int, float))
         periods.append(value if plain else str(value).removesuffix(" 00:00:00"))
     return codes, periods
@@ -469,15 +483,16 @@ def _dates(values: pd.Series, freq: str) -> pd.Series:
     """Return the periods of dates."""
     if freq not in _FREQUENCIES:
         accepted = ", ".join(map(repr, _FREQUENCIES))
-        raise ValueError(f"freq must be one of {accepted}, got {freq!r}.")
+        raise ParameterError("freq", f"must be one of {accepted}, got {freq!r}.")
     try:
         # A number would be nanoseconds since 1970.
         texts = values.astype(str) if values.dtype.kind in "iuf" else values
         dates = pd.to_datetime(texts, format="ISO8601").dt.tz_localize(None)
     except (ValueError, TypeError, AttributeError) as error:
         why = str(error).split(". ")[0]
-        raise ValueError(
-            f"period must hold dates such as 2024-03-31, since freq is given: {why}."
+        raise ParameterError(
+            "period",
+            f"must hold dates such as 2024-03-31, since freq is given: {why}.",
         ) from None
     return dates.dt.to_period(_FREQUENCIES[freq])
 
@@ -487,7 +502,7 @@ def _sortable(values: pd.Series) -> pd.Series:
     kinds = values.map(type).drop_duplicates()
     if len(kinds) > 1:
         found = " and ".join(map(repr, values[kinds.index]))
-        raise ValueError(f"period must hold values of one kind, got {found}.")
+        raise ParameterError("period", f"must hold values of one kind, got {found}.")
     if kinds[0] is not str:
         return values
     numbers = pd.to_numeric(values, errors="coerce")
@@ -497,10 +512,11 @@ def _sortable(values: pd.Series) -> pd.Series:
     examples = values[~forms.duplicated()].tolist()
     # 03/2024 stands before 04/2020, Apr before Jan, and wave 10 before wave 9.
     if len(examples) > 1 or _YEAR_BEHIND.match(forms[0]):
-        raise ValueError(
-            "period must be text that sorts, in one form that begins with the year, "
-            f"such as 2024-03, got {', '.join(map(repr, examples[:2]))}. Pass dates, "
-            "or an ordered categorical."
+        raise ParameterError(
+            "period",
+            "must be text that sorts, in one form that begins with the year, such as "
+            f"2024-03, got {', '.join(map(repr, examples[:2]))}. Pass dates, or an "
+            "ordered categorical.",
         )
     return values
 
@@ -515,17 +531,16 @@ def _plan(
     jobs = []
     for predicted in range(horizon + length - 1, n_periods):
         newest = predicted - horizon
-        oldest = 0 if train == "all" else newest - length + 1
-        is_old = (history.place >= oldest) & (history.place <= newest)
-        old = np.flatnonzero(is_old)
+        old = history.window(newest, train)
         new = history.predictable(clf, old, predicted)
         if len(new) >= FEWEST_ROWS_TO_ADAPT:
             jobs.append((newest, predicted, old, new))
     if not jobs:
-        raise ValueError(
-            f"period must give {horizon + length} periods with {FEWEST_ROWS_TO_ADAPT} "
+        raise ParameterError(
+            "period",
+            f"must give {horizon + length} periods with {FEWEST_ROWS_TO_ADAPT} "
             f"labelled rows or more of both classes, got {n_periods}. "
-            f"{words.left_out_text(history.left_out)}"
+            f"{words.left_out_text(history.skipped)}",
         )
     return jobs
 

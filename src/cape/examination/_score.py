@@ -26,6 +26,9 @@ TOLERANCE = 0.05
 _ROUNDING = 1e-9
 
 
+_USED = ("use", "shares")
+"""Actions by which somebody relies on the estimate."""
+
 _DISTANCES = {
     "off": "estimate",
     "last_off": "last",
@@ -79,8 +82,8 @@ class GroupScore:
         row |= {**vars(self), "estimate": value}
         for name, of in _DISTANCES.items():
             row[name] = float(abs(row[of] - self.truth))
-        is_used = self.action == "use"
-        row["right"] = row["off"] <= self.tolerance if is_used else None
+        is_right = row["off"] <= self.tolerance
+        row["right"] = is_right if self.action in _USED else None
         return row
 
 
@@ -181,13 +184,13 @@ def totals(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     dict
         How many ``cells`` there are, in how many the interval ``held``; mean ``off``,
         ``last_off``, ``mean_score_off``, ``pd`` and ``learner_pd``; how often "use" was
-        said (``use``), and how often it was right (``right``).
+        said, be it of shares alone (``use``), and how often it was right (``right``).
     """
     found: dict[str, Any] = {"cells": len(rows)}
     found["held"] = sum(row["held"] for row in rows)
     for name in _DISTANCES:
         found[name] = float(np.mean([row[name] for row in rows]))
-    right = [row["right"] for row in rows if row["action"] == "use"]
+    right = [row["right"] for row in rows if row["action"] in _USED]
     return {**found, "use": len(right), "right": sum(right)}
 
 

@@ -32,19 +32,17 @@ LEFT_OUT = {
 
 _MOST = 6
 
-COLUMNS = {
-    "cells": "transitions",
-    "held": "held",
-    "off": "off by",
-    "last_off": "last share",
-    "mean_score_off": "mean score",
-    "told": "told you",
-    "right": '"use" right',
+TOLD = {
+    "use": "use",
+    "shares": "shares",
+    "label": "label",
+    "not_adapted": "hold off",
+    "do_not_use": "do not use",
 }
-"""Headings of the table of groups."""
+"""What to do, in a cell that counts how often it was said."""
 
-TOLD = {"use": "use", "label": "label", "not_adapted": "hold off"}
-TOLD["do_not_use"] = "do not use"
+COLUMNS = ("held", "off by", "last share", "told you", '"use" right')
+"""Headings of the table of groups."""
 
 
 def share(value: float | None) -> str:
@@ -69,29 +67,24 @@ def score_row(score: Facts) -> dict[str, Any]:
         "last share": score["last_off"],
         "PD": score["pd"],
         "held": "yes" if score["held"] else "no",
-        '"use" right': _YES_NO[score["right"]],
+        '"use" right': {True: "yes", False: "no", None: ""}[score["right"]],
     }
-
-
-_YES_NO = {True: "yes", False: "no", None: ""}
 
 
 def group_row(group: Facts) -> dict[str, str]:
-    """Return the row of a group in a backtest, in words."""
-    told = [
-        f"{TOLD[code]} {group['told'][code]}" for code in TOLD if code in group["told"]
+    """Return the row of a group in a backtest, in words, by its headings."""
+    told = []
+    for code, action in TOLD.items():
+        if code in group["told"]:
+            told.append(f"{action} {group['told'][code]}")
+    cells = [
+        f"{group['held']} of {group['cells']}",
+        share(group["off"]),
+        share(group["last_off"]),
+        ", ".join(told),
+        f"{group['right']} of {group['use']}" if group["use"] else "",
     ]
-    right = f"{group['right']} of {group['use']}" if group["use"] else ""
-    cells = {
-        "cells": str(group["cells"]),
-        "held": f"{group['held']} of {group['cells']}",
-        "told": ", ".join(told),
-        "right": right,
-    }
-    return {
-        heading: cells[name] if name in cells else share(group[name])
-        for name, heading in COLUMNS.items()
-    }
+    return dict(zip(COLUMNS, cells, strict=True))
 
 
 def held_text(totals: Facts) -> str:
@@ -126,20 +119,13 @@ def record_text(record: Facts) -> str:
     )
 
 
-def lines(facts: Facts) -> list[str]:
-    """Say what a backtest found, the most important first.
-
-    Parameters
-    ----------
-    facts : mapping
-        The ``summary`` of a `cape.Backtest`.
-
-    Returns
-    -------
-    list of str
-        The first is the headline.
-    """
-    return [headline(facts), *details(facts)]
+def past_text(record: Facts) -> str:
+    """Say what a model has learned from its own past, and how it did there."""
+    learned = counted(record["transitions"], "transition")
+    return (
+        f"learned from {learned}, {record['first']} to {record['last']}; "
+        f"{record_text(record)}"
+    )
 
 
 def headline(facts: Facts) -> str:
@@ -148,7 +134,10 @@ def headline(facts: Facts) -> str:
     text = _VERDICTS[facts["verdict"]]
     if low is None:
         return f"{text} There is only one."
-    return f"{text} Difference of the errors: {share(low)} to {share(high)}."
+    return (
+        f"{text} Error of CAPE minus that of the last share: {share(low)} to "
+        f"{share(high)}."
+    )
 
 
 def details(facts: Facts) -> list[str]:
@@ -157,14 +146,14 @@ def details(facts: Facts) -> list[str]:
     transitions = counted(facts["transitions"], "transition")
     lines = [
         f"{transitions} of {counted(n_groups, 'group')}, {facts['first']} to "
-        f"{facts['last']}. {held_text(facts)}"
+        f"{facts['last']}: intervals held the truth in {facts['held']} of "
+        f"{facts['cells']}."
     ]
     lines += against_baselines(facts)
-    used = f'"Use" was said {counted(facts["use"], "time")}'
+    used = f'"Use", be it of shares alone, was said {counted(facts["use"], "time")}'
     if facts["use"]:
-        used += (
-            f" and right (within {share(facts['tolerance'])}) {facts['right']} times"
-        )
+        within = f"{facts['tolerance']:g}".removeprefix("0")
+        used += f" and right (within {within}) {facts['right']} times"
     used += "."
     if facts["labels"]:
         used += (
@@ -178,8 +167,8 @@ def details(facts: Facts) -> list[str]:
         f"Your shares move by {share(facts['last_off'])} between periods; the scores "
         f"say more than the past in {n_nearer} of {counted(n_groups, 'group')}."
     )
-    if facts["left_out"]:
-        lines.append(left_out_text(facts["left_out"]))
+    if facts["skipped"]:
+        lines.append(left_out_text(facts["skipped"]))
     return lines
 
 

@@ -548,7 +548,12 @@ def watched(frame: pd.DataFrame, *, width: int = 480) -> Any:
 
 
 def backtested(
-    frame: pd.DataFrame, *, title: str | None = None, key: str = "", width: int = 200
+    frame: pd.DataFrame,
+    *,
+    title: str | None = None,
+    key: str = "",
+    domain: list[float] | None = None,
+    width: int = 200,
 ) -> Any:
     """Draw truth, estimate and last share of each group over time, a panel a group.
 
@@ -559,6 +564,8 @@ def backtested(
         high and last.
     key : str
         What the marks mean.
+    domain : list of two floats, default=None
+        Ends of the axis of shares; None is that of all panels.
     width : int, default=200
 
     Examples
@@ -575,20 +582,27 @@ def backtested(
     alt = import_altair()
     periods = frame["period"].unique().tolist()
     drawn, left_out = drawable(frame, most=_MOST_PANELS)
-    domain = share_domain(drawn[["truth", "high", "last"]])
+    domain = domain or share_domain(drawn[["truth", "high", "last"]])
     axis = alt.Axis(labelOverlap=True, labelAngle=0, grid=False)
     x = alt.X("period:O", sort=periods, title=None, axis=axis)
+    y = alt.Y("estimate:Q", title=None, **_scale_of_shares(alt, domain, n_ticks=3))
     panels = []
     for name, part in drawn.groupby("group", sort=False):
         base = alt.Chart(part).encode(x=x)
+<<<<<<< HEAD
         settings = _scale_of_shares(alt, domain, n_ticks=3)
         y = alt.Y("estimate:Q", title=None, **settings)
         bars = base.mark_rule(**_BAR, color=NOW)
+=======
+        bars = base.mark_rule(strokeWidth=8, opacity=0.35, color=NOW)
+>>>>>>> 8f0985c (cape backtest: a history of files beside the truth, its page, and a model that knows its record)
         last = base.mark_tick(thickness=2.5, size=16, color=THEN)
         dots = base.mark_circle(size=60, opacity=1, color=NOW)
         truth = base.mark_point(**_DIAMOND, size=60, xOffset=7)
         layers = [bars.encode(y="low:Q", y2="high:Q"), last.encode(y="last:Q")]
         layers += [dots.encode(y=y), truth.encode(y="truth:Q")]
-        panel = alt.layer(*layers).properties(width=width, height=90, title=name)
+        panel = alt.layer(*layers).properties(width=width, height=90)
+        if title is not None:
+            panel = panel.properties(title=name)
         panels.append(panel)
     return _with_title(alt.concat(*panels, columns=2), title, key, left_out)

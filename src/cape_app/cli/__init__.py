@@ -25,6 +25,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Importing a module registers its command; help lists them in this order.
 # isort: off
 from cape_app.cli import _train
+from cape_app.cli import _backtest
 from cape_app.cli import _batch
 from cape_app.cli import _watch
 from cape_app.cli import _audit

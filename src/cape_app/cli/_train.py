@@ -99,49 +99,15 @@ class Settings:
         }
 
 
-@command(
-    epilog="Example: cape train train.csv --label is_recid --group race --group sex "
-    "--out model.cape",
-)
-def train(
-    file: Path,
-    *,
-    label: str,
-    out: Path,
-    group: list[str] | None = None,
-    drop: list[str] | None = None,
-    drop_suspicious: bool = False,
-    positive: list[str] | None = None,
-    missing_labels: str = "drop",
-    bins: list[str] | None = None,
-    learner: str | None = None,
-    score: str | None = None,
-    decision: str | None = None,
-    positive_decision: str | None = None,
-    own: Settings,
-    costs: options.Costs,
-    missing_groups: str | None = None,
-    csv: options.Csv,
-    key_file: Path | None = None,
-    force: bool = False,
-    as_json: bool = False,
-) -> None:
-    """Train on a labelled table and save a model.
-
-    The model learns from all columns except the label, the groups and those you drop:
-    numbers, text, categories and dates; values may be missing. Drop columns that hold
-    the answer or were filled in after it was known. Notes name suspicious columns, and
-    --drop-suspicious drops them.
+@dataclass(frozen=True)
+class Labelled:
+    """The columns of a labelled table, and what is learned from them.
 
     Parameters
     ----------
-    file : FILE
-        A labelled table: {sources}
     label : COLUMN
         Column with the label. If it has more than two values, --positive says which
         ones are positive.
-    out : FILE
-        The model file to write.
     drop : COLUMN
         Column to leave out. Repeat the option to drop several.
     drop_suspicious : bool
@@ -159,41 +125,91 @@ def train(
         The decision that counts as positive, if it is not the positive label, 1, true
         or yes.
     """
+
+    label: str
+    group: list[str] | None = None
+    drop: list[str] | None = None
+    drop_suspicious: bool = False
+    positive: list[str] | None = None
+    missing_labels: str = "drop"
+    bins: list[str] | None = None
+    learner: str | None = None
+    score: str | None = None
+    decision: str | None = None
+    positive_decision: str | None = None
+    missing_groups: str | None = None
+
+    def reading(
+        self, csv: options.Csv, own: Settings, costs: options.Costs
+    ) -> dict[str, Any]:
+        """Return what `cape_app.files.train_file` is told besides the files."""
+        if own.jobs == 0:
+            raise ParameterError("jobs", "must not be 0.")
+        learner = self.learner
+        if learner is None:
+            learner = "boosting" if own.paper else "auto"
+        settings = own.chosen(costs) | {
+            "missing_groups": self.missing_groups or "error",
+            "n_jobs": own.jobs,
+            "verbose": int(_app.aside.is_terminal),
+        }
+        given = asdict(self)
+        del given["missing_groups"]
+        return given | {
+            "group": self.group or (),
+            "drop": self.drop or (),
+            "bins": options.parse_bins(self.bins),
+            "learner": learner,
+            "settings": settings,
+            "dialect": csv.dialect(),
+            "most": own.most,
+        }
+
+
+@command(
+    epilog="Example: cape train train.csv --label is_recid --group race --group sex "
+    "--out model.cape",
+)
+def train(
+    file: Path,
+    *,
+    out: Path,
+    labelled: Labelled,
+    own: Settings,
+    costs: options.Costs,
+    csv: options.Csv,
+    key_file: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Train on a labelled table and save a model.
+
+    The model learns from all columns except the label, the groups and those you drop:
+    numbers, text, categories and dates; values may be missing. Drop columns that hold
+    the answer or were filled in after it was known. Notes name suspicious columns, and
+    --drop-suspicious drops them.
+
+    Parameters
+    ----------
+    file : FILE
+        A labelled table: {sources}
+    out : FILE
+        The model file to write.
+    """
     check_free(out, overwrite=force)
-    settings = own.chosen(costs) | {
-        "missing_groups": missing_groups or "error",
-        "n_jobs": own.jobs,
-        "verbose": int(_app.aside.is_terminal),
-    }
-    if own.jobs == 0:
-        raise ParameterError("jobs", "must not be 0.")
-    if learner is None:
-        learner = "boosting" if own.paper else "auto"
+    reading = labelled.reading(csv, own, costs)
     notes = Notes()
     # While learners are trained, the classifier shows a progress bar of its own.
     with _app.progress(stop_at="training") as on_rows:
         model = files.train_file(
             file,
             out,
-            label=label,
-            group=group or (),
-            drop=drop or (),
-            drop_suspicious=drop_suspicious,
-            positive=positive,
-            missing_labels=missing_labels,
-            bins=options.parse_bins(bins),
-            learner=learner,
-            score=score,
-            decision=decision,
-            positive_decision=positive_decision,
-            settings=settings,
-            dialect=csv.dialect(),
-            most=own.most,
             overwrite=force,
             key=key_file,
             notes=notes,
             on_rows=on_rows,
+            **reading,
         )
     content = model.details | {"fingerprint": model.clf.fingerprint_, "out": str(out)}
-    show = partial(trained, by_default=not positive)
+    show = partial(trained, by_default=not labelled.positive)
     Output(as_json=as_json).give("train", content, show, notes, {"model": out})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -212,13 +212,175 @@ def train_file(
     >>> model.clf.groups_
     ['0', '1']
     """
-    notes = Notes() if notes is None else notes
     # Training can take hours: what can be wrong is checked first.
     if out is not None:
         check_free(out, overwrite=overwrite)
         check_apart([out], source_files(path))
     if isinstance(key, Path):
         key = key.read_bytes()
+    prepared = prepare(
+        path,
+        label=label,
+        group=group,
+        drop=drop,
+        drop_suspicious=drop_suspicious,
+        positive=positive,
+        missing_labels=missing_labels,
+        bins=bins,
+        learner=learner,
+        score=score,
+        decision=decision,
+        positive_decision=positive_decision,
+        settings=settings,
+        dialect=dialect,
+        most=most,
+        notes=notes,
+        on_rows=on_rows,
+    )
+    return prepared.fit(out, overwrite=overwrite, key=key)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A labelled table that was read and checked, and a classifier for it.
+
+    Parameters
+    ----------
+    scan : Scan
+    columns : Columns
+    X : DataFrame
+        Features and groups.
+    y : ndarray of int8
+        1 is positive.
+    period : Series or None
+        The period of each row, for a backtest.
+    clf : CapeClassifier
+        Unfitted.
+    settings : dict
+        Its parameters, but for the learner and the groups.
+    learner : str
+        What to call the learner.
+    suspicious : SuspiciousColumns
+    dropped : bool
+        Whether these are not among the features.
+    """
+
+    scan: Scan
+    columns: Columns
+    X: pd.DataFrame
+    y: np.ndarray
+    period: pd.Series | None
+    clf: CapeClassifier
+    settings: dict[str, Any]
+    learner: str
+    suspicious: Any
+    dropped: bool
+
+    def fit(
+        self,
+        out: str | Path | None,
+        *,
+        overwrite: bool = False,
+        key: bytes | str | None = None,
+        **more: Any,
+    ) -> TableModel:
+        """Fit the classifier and save the model.
+
+        Parameters
+        ----------
+        out, overwrite, key
+            See `train_file`.
+        **more
+            What the details of the model say besides.
+
+        Returns
+        -------
+        TableModel
+        """
+        clf, columns, scan = self.clf, self.columns, self.scan
+        with scan.notes.listening(), single_thread_if_small(len(self.X)):
+            clf.fit(self.X, self.y)
+        # Fitted on 0 and 1, since the positive label need not be the greater one.
+        clf.classes_ = np.array(columns.as_labels(np.array([False, True])).tolist())
+        # Columns may give the label away together.
+        aucs = np.array([model.auc() for model in clf.models_.values()])
+        known = aucs[~np.isnan(aucs)]
+        perfect = len(known) > 0 and (known > _SUSPICIOUS_AUC).all()
+        if perfect and (
+            self.dropped or not self.suspicious.of_kind("tells the answer")
+        ):
+            scan.notes.say("perfect_scores")
+        learner = self.learner
+        if learner == "auto":
+            chosen = clf.candidates_.index[clf.candidates_["chosen"]][0]
+            learner = f"auto: {chosen}"
+        rule = clf.rule
+        if rule is None:
+            rule = describe_rule(rule_of(clf))["name"]
+        data = {
+            "file": scan.path.name,
+            "rows": len(self.X),
+            "rows_in_file": scan.rows,
+            "sha256": scan.sha256,
+        }
+        if scan.table.is_csv:
+            data["dialect"] = asdict(scan.table.dialect)
+        details = {
+            "columns": columns.to_dict(),
+            "learner": learner,
+            "data": data,
+            "groups": describe_groups(clf),
+            "settings": {
+                **self.settings,
+                "rule": rule if isinstance(rule, str) else describe_rule(rule),
+            },
+            "suspicious": {**self.suspicious.to_dict(), "dropped": self.dropped},
+            **more,
+        }
+        if out is not None:
+            # In Python, the saved model takes the table as it is in the file.
+            saved = copy.copy(clf)
+            saved.table_ = columns.trained
+            persist.save(saved, out, key=key, details=details, overwrite=overwrite)
+        return TableModel(clf, columns, details)
+
+
+def prepare(
+    path: Source,
+    *,
+    label: str,
+    group: Sequence[str] = (),
+    time: str | None = None,
+    drop: Sequence[str] = (),
+    drop_suspicious: bool = False,
+    positive: str | Sequence[str] | None = None,
+    missing_labels: str = "drop",
+    bins: Bins | None = None,
+    learner: str = "auto",
+    score: str | None = None,
+    decision: str | None = None,
+    positive_decision: str | None = None,
+    settings: dict[str, Any] | None = None,
+    dialect: Dialect | None = None,
+    most: int = MAX_ROWS_PER_CLASS,
+    notes: Notes | None = None,
+    on_rows: OnRows | None = None,
+) -> Prepared:
+    """Read a labelled table, check it, and make a classifier for it.
+
+    Parameters
+    ----------
+    time : str, optional
+        Column with the period of each row, which is no feature.
+    path, label, group, drop, drop_suspicious, positive, missing_labels, bins, learner,\
+score, decision, positive_decision, settings, dialect, most, notes, on_rows
+        See `train_file`.
+
+    Returns
+    -------
+    Prepared
+    """
+    notes = Notes() if notes is None else notes
     check_choice("learner", learner, FILE_LEARNERS)
     check_choice("missing_labels", missing_labels, ("drop", "error"))
     model_columns = [name for name in (score, decision) if name is not None]
@@ -230,7 +392,8 @@ def train_file(
     estimator = None if learner == "auto" else make_learner(learner)
     scan = Scan(path, dialect, notes, on_rows)
     missing = (settings or {}).get("missing_groups", "error")
-    check_columns_exist(model_columns, scan.table.names, scan.path)
+    named = [*model_columns, *([] if time is None else [time])]
+    check_columns_exist(named, scan.table.names, scan.path)
     if set(_OUTPUT) <= set(scan.table.names):
         in_use = {label, *group, *drop, *model_columns}
         written = [name for name in _OUTPUT if name not in in_use]
@@ -249,6 +412,13 @@ def train_file(
         bins=check_bins(bins, group),
         notes=notes,
     )
+    period = None
+    if time is not None:
+        if time not in columns.features:
+            problem = "must be a column other than the label and the groups"
+            raise ParameterError("time", f"{problem}, got {time!r}.")
+        period = X[time]
+        columns, X = _without(columns, X, [time], "the period", scan.path)
     looked_at = [name for name in columns.features if name not in model_columns]
     n_values = X[looked_at].nunique(dropna=False)
     constant = n_values.index[n_values <= 1].tolist()
@@ -284,6 +454,7 @@ def train_file(
     # The classifier takes the groups from X and drops them before the learner sees X.
     group_columns = list(columns.groups) or None
     clf = CapeClassifier(estimator, group_columns=group_columns, **used)
+<<<<<<< HEAD
     with notes.listening(), single_thread_if_small(len(X)):
         clf.fit(X, y)
     # Fitted on 0 and 1, since the positive label need not be the greater one.
@@ -326,6 +497,11 @@ def train_file(
         saved.table_ = columns.trained
         persist.save(saved, out, key=key, details=details, overwrite=overwrite)
     return TableModel(clf, columns, details)
+=======
+    return Prepared(
+        scan, columns, X, y, period, clf, used, learner, found, drop_suspicious
+    )
+>>>>>>> 8f0985c (cape backtest: a history of files beside the truth, its page, and a model that knows its record)
 
 
 def _positive_decision(

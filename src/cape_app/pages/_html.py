@@ -26,9 +26,14 @@ from cape.examination import Examination
 from cape.examination._action import CODES
 from cape.rules._rules import bounds_of
 from cape.shown import _action, _results
+from cape.shown._backtest import past_text
 from cape.shown._plot import share_domain
 from cape_app.pages._batch import batch_pictures, batch_summary
-from cape_app.pages._over_time import batches_pictures, watch_context
+from cape_app.pages._over_time import (
+    backtest_context,
+    batches_pictures,
+    watch_context,
+)
 from cape_app.words import _audit, _page
 from cape_app.words._page import Summary
 
@@ -183,6 +188,7 @@ _CONTEXTS: dict[str, Callable[[Summary], Summary]] = {
     "audit": _audit_context,
     "ll144": lambda summary: {},
     "watch": watch_context,
+    "backtest": backtest_context,
 }
 
 
@@ -288,6 +294,7 @@ def _templates() -> Any:
         "cell": _cell,
         "level": _numbers.level_text,
         "pairs": _numbers.pairs_text,
+        "past": past_text,
         "p_value": _numbers.p_value_text,
         "quoted": shlex.quote,
         "rows": _numbers.rows_text,

@@ -49,6 +49,7 @@ def file_provenance(
         "settings": model.details["settings"],
         "columns": model.details["columns"],
         "fingerprint": model.clf.fingerprint_,
+        "past": model.details.get("past"),
     }
 
 

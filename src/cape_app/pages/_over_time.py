@@ -9,14 +9,17 @@ import pandas as pd
 
 from cape.base._json_fields import strict_json
 from cape.examination._action import CODES
-from cape.shown import _plot, _watch
+from cape.shown import _backtest, _plot, _watch
 from cape.shown._plot import ALARM, NOW, THEN, import_altair, share_domain
 from cape_app.pages._batch import columns_at_fault, picture, worst_word
-from cape_app.pages._model import stamped
+from cape_app.pages._model import file_provenance, stamped
+from cape_app.words._backtest import MARKS
 from cape_app.words._page import Summary, positive_label
 
 if TYPE_CHECKING:
+    from cape.examination import Backtest
     from cape.watch._watch import Watch
+    from cape_app.files import TableModel
 
 _DRIFTED = ["fault", "drifted", "ignored"]
 _MOST_TICKS = 6
@@ -225,6 +228,54 @@ def watch_summary(
         **found,
         "history": strict_json(watch.history().to_dict("records")),
         "made": stamped(provenance),
+    }
+
+
+def backtest_summary(result: Backtest, model: TableModel) -> Summary:
+    """Summarise a backtest of files.
+
+    Parameters
+    ----------
+    result : Backtest
+    model : TableModel
+        Trained on the newest period.
+
+    Returns
+    -------
+    dict
+        All numbers of the page, as JSON can hold them.
+    """
+    provenance = file_provenance(model)
+    return {
+        "kind": "backtest",
+        "title": model.details["data"]["file"],
+        "positive": positive_label(provenance["columns"]),
+        **result.summary,
+        "rows": strict_json(result.table().reset_index().to_dict("records")),
+        "made": stamped(provenance),
+    }
+
+
+def backtest_context(summary: Summary) -> Summary:
+    """Return what the template of the page shows."""
+    frame = pd.DataFrame(summary["rows"])
+    frame["period"] = frame["period"].astype(str)
+    # One scale for all: groups are compared with each other, too.
+    domain = share_domain(frame[["truth", "high", "last"]])
+    pictures = []
+    for name, part in frame.groupby("group", sort=False):
+        title = f"{_backtest.PICTURE}: {name}"
+        chart = _plot.backtested(part, domain=domain, width=330)
+        pictures.append(picture(str(name), title, chart, part))
+    rows = []
+    for group in summary["groups"]:
+        rows.append([group["group"], *_backtest.group_row(group).values()])
+    return {
+        "words_of": _backtest,
+        "columns": ["group", *_backtest.COLUMNS],
+        "mark": MARKS[summary["verdict"]],
+        "rows": rows,
+        "pictures": pictures,
     }
 
 

@@ -24,7 +24,13 @@ from cape_app.tables._table import ArrowTable, Table, Wanted, kind_of_type, nami
 _EMPTY_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
-def open_table(source: Source, dialect: Dialect | None = None) -> Table:
+FILE = "(file)"
+"""Column with the name of the file that a row is from, of several files."""
+
+
+def open_table(
+    source: Source | Sequence[Source], dialect: Dialect | None = None
+) -> Table:
     r"""Find out what a source is, and read the names of its columns.
 
     Parameters
@@ -33,6 +39,7 @@ def open_table(source: Source, dialect: Dialect | None = None) -> Table:
         CSV and JSON lines (also gzipped), Parquet, Arrow/Feather: told apart by the
         content and not by the name. ``data.sqlite::loans`` and ``data.xlsx::May`` are a
         table and a sheet, ``march/`` or ``march/*.parquet`` the parts of one table.
+        Several sources are parts, too, and the column ``FILE`` tells which.
     dialect : Dialect, default=None
         How a CSV is written; None is a comma, UTF-8 and decimal points.
 
@@ -60,6 +67,13 @@ def open_table(source: Source, dialect: Dialect | None = None) -> Table:
     [[30, 40], [50]]
     """
     dialect = dialect or Dialect()
+    if not isinstance(source, (str, Path)):
+        files = [file for one in source for file in resolve(Path(one))[0]]
+        tables = [open_table(one, dialect) for one in source]
+        names: list[dict[str, str | None]] = []
+        for table in tables:
+            names.append({FILE: table.path.name.partition(".")[0]})
+        return PartsTable(tables[0].path, files, tables, names)
     table = _open(source, dialect)
     if not table.is_csv:
         table.dialect = dialect
@@ -102,9 +116,17 @@ class PartsTable(Table):
     files : sequence of Path
     tables : sequence of Table
         The files, opened.
+    folders : sequence of dict, optional
+        Columns of one value in each table; None reads them from the names of folders.
     """
 
-    def __init__(self, path: Path, files: Sequence[Path], tables: Sequence[Table]):
+    def __init__(
+        self,
+        path: Path,
+        files: Sequence[Path],
+        tables: Sequence[Table],
+        folders: Sequence[dict[str, str | None]] | None = None,
+    ):
         first = set(tables[0].names)
         for table in tables:
             if first.isdisjoint(table.names):
@@ -114,7 +136,8 @@ class PartsTable(Table):
                     "others with a pattern such as 'march/*.csv'."
                 )
         self._tables = tables
-        folders = [_folder_values(file, path) for file in files]
+        if folders is None:
+            folders = [_folder_values(file, path) for file in files]
         names: dict[str, None] = {}
         for table in tables:
             names.update(dict.fromkeys(table.names))
@@ -191,6 +214,8 @@ class PartsTable(Table):
 
     def _folder_type(self, name: str) -> pa.DataType:
         """Return what a column holds that folders tell: whole numbers, or text."""
+        if name == FILE:
+            return pa.string()
         values = [folder.get(name) for folder in self._folders]
         plain = all(re.fullmatch(r"0|-?[1-9]\d{0,17}", one) for one in values if one)
         return pa.int64() if plain else pa.string()

@@ -29,6 +29,7 @@ from cape.shown._action import (
     more_rows,
     reason_in_row,
 )
+from cape.shown._backtest import past_text, record_text
 from cape.shown._results import column_line, few_labels
 from cape_app.words._audit import (
     COMPARED,
@@ -204,6 +205,7 @@ def model_facts(content: Mapping[str, Any]) -> dict[str, str]:
         "groups": ", ".join(columns["groups"]) or "none",
         "features": ", ".join(features),
         "learner": f"{content['learner']}; {pairs_text(shown)}",
+        **({"past": past_text(content["past"])} if content.get("past") else {}),
         "saved": f"{content['saved']} by {pairs_text(content['versions'])}",
         "fingerprint": content["fingerprint"][:16],
     }
@@ -350,6 +352,7 @@ def predicted(
     # Nothing is expected where too little is known of a group.
     if codes <= {"use", "shares", "label"}:
         below += summary["aims"]
+    below += _record(summary)
     if checked is not None:
         returned = sum(entry["returned"] for entry in checked)
         drawn = sum(entry["drawn"] for entry in checked)
@@ -367,6 +370,12 @@ def predicted(
         yield from _verdicts(summary)
         if labels is not None:
             yield from (f"{one['group']}: {one['text']}." for one in labels["groups"])
+
+
+def _record(summary: Mapping[str, Any]) -> list[str]:
+    """Say how the model did on its own past, if it knows one."""
+    record = summary["made"].get("past")
+    return [f"{record_text(record)}."] if record else []
 
 
 def _entries(summary: Mapping[str, Any], verbose: bool) -> list[dict[str, Any]]:
@@ -555,6 +564,7 @@ def predicted_all(summary: Mapping[str, Any], *, sample: str, verbose: bool) -> 
     columns = summary["made"]["columns"]["groups"]
     room = max(1, _MOST_LINES - len(faults))
     yield from _groups_to_act_on(entries, columns, room, verbose)
+    yield from _record(summary)
     if absent:
         yield f"Not in {last}: {listed(absent, _MOST_NAMES)}."
     if verbose:
@@ -735,6 +745,13 @@ title tolerance unknown_groups verbose version width
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {
     "as_json": "--json",
+    "freq": "--freq",
+    "horizon": "--horizon",
+    "labels": "--labels",
+    "period": "--time",
+    "start": "--from",
+    "time": "--time",
+    "train": "--train",
     "clf": "MODEL",
     "estimator": "--learner",
     "group_columns": "--group",

@@ -11,7 +11,11 @@ SCHEMA = json.loads(files("cape_app.cli").joinpath("schema.json").read_text("utf
 AUDIT = "audit scored.csv --label y --prediction yhat --group race"
 CALLS = {
     "train": "train train.csv --label y --group race --learner logistic --out n.cape",
+    "backtest": "backtest new.csv train.csv --label y --group race --labels 30 "
+    "--learner logistic --out b.cape --fail-if off>0",
     "info": "info m.cape",
+    "info, a past": "info b.cape",
+    "predict, a past": "predict b.cape new.csv --force",
     "predict": "predict m.cape new.csv --out p.csv",
     "predict, no labels": "predict m.cape unlabelled.csv --rule equal_opportunity",
     "predict, a fault": "predict m.cape broken.csv --fail-if fault --fail-if pd>0",
