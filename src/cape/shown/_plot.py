@@ -589,13 +589,7 @@ def backtested(
     panels = []
     for name, part in drawn.groupby("group", sort=False):
         base = alt.Chart(part).encode(x=x)
-<<<<<<< HEAD
-        settings = _scale_of_shares(alt, domain, n_ticks=3)
-        y = alt.Y("estimate:Q", title=None, **settings)
         bars = base.mark_rule(**_BAR, color=NOW)
-=======
-        bars = base.mark_rule(strokeWidth=8, opacity=0.35, color=NOW)
->>>>>>> 8f0985c (cape backtest: a history of files beside the truth, its page, and a model that knows its record)
         last = base.mark_tick(thickness=2.5, size=16, color=THEN)
         dots = base.mark_circle(size=60, opacity=1, color=NOW)
         truth = base.mark_point(**_DIAMOND, size=60, xOffset=7)

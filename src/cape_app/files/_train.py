@@ -306,9 +306,8 @@ class Prepared:
         aucs = np.array([model.auc() for model in clf.models_.values()])
         known = aucs[~np.isnan(aucs)]
         perfect = len(known) > 0 and (known > _SUSPICIOUS_AUC).all()
-        if perfect and (
-            self.dropped or not self.suspicious.of_kind("tells the answer")
-        ):
+        kinds = [one.kind for one in self.suspicious.findings]
+        if perfect and (self.dropped or "tells the answer" not in kinds):
             scan.notes.say("perfect_scores")
         learner = self.learner
         if learner == "auto":
@@ -454,54 +453,9 @@ score, decision, positive_decision, settings, dialect, most, notes, on_rows
     # The classifier takes the groups from X and drops them before the learner sees X.
     group_columns = list(columns.groups) or None
     clf = CapeClassifier(estimator, group_columns=group_columns, **used)
-<<<<<<< HEAD
-    with notes.listening(), single_thread_if_small(len(X)):
-        clf.fit(X, y)
-    # Fitted on 0 and 1, since the positive label need not be the greater one.
-    clf.classes_ = np.array(columns.as_labels(np.array([False, True])).tolist())
-    # Columns may give the label away together.
-    aucs = np.array([model.auc() for model in clf.models_.values()])
-    known = aucs[~np.isnan(aucs)]
-    perfect = len(known) > 0 and (known > _SUSPICIOUS_AUC).all()
-    is_told = "tells the answer" in [one.kind for one in found.findings]
-    if perfect and (drop_suspicious or not is_told):
-        notes.say("perfect_scores")
-    if learner == "auto":
-        chosen = clf.candidates_.index[clf.candidates_["chosen"]][0]
-        learner = f"auto: {chosen}"
-    rule = used["rule"]
-    if rule is None:
-        rule = describe_rule(rule_of(clf))["name"]
-    data = {
-        "file": scan.path.name,
-        "rows": len(X),
-        "rows_in_file": scan.rows,
-        "sha256": scan.sha256,
-    }
-    if scan.table.is_csv:
-        data["dialect"] = asdict(scan.table.dialect)
-    details = {
-        "columns": columns.to_dict(),
-        "learner": learner,
-        "data": data,
-        "groups": describe_groups(clf),
-        "settings": {
-            **used,
-            "rule": rule if isinstance(rule, str) else describe_rule(rule),
-        },
-        "suspicious": {**found.to_dict(), "dropped": drop_suspicious},
-    }
-    if out is not None:
-        # In Python, the saved model takes the table as it is in the file.
-        saved = copy.copy(clf)
-        saved.table_ = columns.trained
-        persist.save(saved, out, key=key, details=details, overwrite=overwrite)
-    return TableModel(clf, columns, details)
-=======
     return Prepared(
         scan, columns, X, y, period, clf, used, learner, found, drop_suspicious
     )
->>>>>>> 8f0985c (cape backtest: a history of files beside the truth, its page, and a model that knows its record)
 
 
 def _positive_decision(
