@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 AXE := .browser/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test test-slow docs test-browser test-oldest test-newest test-learners test-sql fuzz lint wheel bench trust results results-peers clean
+.PHONY: demo test test-slow docs test-browser test-oldest test-newest test-learners test-sql fuzz lint wheel bench trust past results results-peers clean
 
 demo: $(STAMP)  ## the paper's synthetic data, CAPE against Max_Acc
 	$(BIN)/cape demo
@@ -94,6 +94,9 @@ trust: $(STAMP)  ## how often intervals, tests and watches were right: docs/trus
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]" && \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "error-parity==0.3.12"; }
 	$(BIN)/python benchmarks/trust.py $(QUICK)
+
+past: $(STAMP)  ## learn from public series how shares move and scores drift: the table in src/cape/drift and docs/trust.md; needs CAPE_DATA; ten minutes
+	$(BIN)/python benchmarks/past.py
 
 AIF360 := Reweigh AD Meta-fair-sr Meta-fair-fdr CEOP-fpr CEOP-fnr CEOP-weighted ROC-spd ROC-aod ROC-eod
 # Cells run side by side: more threads in each would wait for each other.

@@ -27,6 +27,7 @@ API = {
         "EqualizedOdds GroupAdaptation GroupSituation PredictiveEquality Prevalence "
         "ProportionalEquality RULES Rule Unchanged",
     ),
+    "cape.drift": ("What was learned from the past", "Past"),
     "cape.quantify": (
         "Quantifiers: scores to prevalence",
         "ACC CC DyS EMQ HDy HistogramPosterior OneStepEMQ PCC QUANTIFIERS "

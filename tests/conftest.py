@@ -133,7 +133,7 @@ def adapted():
 @pytest.fixture(scope="session")
 def nothing_found():
     """Return what the tests of a group say if nothing but the prevalence moved."""
-    return GroupDrift(MixtureFit(0.5, 0.0, 0, 1.0, 0.0), (), 0)
+    return GroupDrift(MixtureFit(0.5, 0.0, 0, 1.0, 0.0), ())
 
 
 @pytest.fixture(scope="session")

@@ -41,6 +41,7 @@ from cape.base._validation import (
     take_rows,
     validate_data,
 )
+from cape.drift import Past
 from cape.evidence._columns import TableCells
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.rules import RULES, Rule
@@ -96,9 +97,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     drift : {"cautious", "ignore"}, default="cautious"
         What to do if more than the prevalence changed, or if scores say little.
         "cautious" counts the columns of training rows and batches, and weighs the
-        evidence of the scores against what was known before: the estimate is the mean
-        of a posterior. "ignore" trusts the assumption of a prior shift, as the paper
-        does, and counts no columns.
+        evidence of the scores against what was known before: the estimate is the
+        median of a posterior. "ignore" trusts the assumption of a prior shift, as the
+        paper does, and counts no columns.
+    past : Past or None, default=None
+        What your own labelled periods tell of how far shares move and scores drift. It
+        narrows intervals where your past was calm, and follows the scores where it was
+        restless. None knows public series alone. It can be set after `fit`, and does
+        nothing with ``drift="ignore"``.
     share_estimator : bool or "auto", default="auto"
         Whether one learner is trained for all groups, with the group among its
         features. False trains a learner for each group, as the paper does. "auto"
@@ -226,6 +232,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "rule": [StrOptions(set(RULES)), Rule, None],
         "prevalences": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "drift": [StrOptions({"cautious", "ignore"})],
+        "past": [Past, None],
         "share_estimator": ["boolean", StrOptions({"auto"})],
         "cv": ["cv_object", StrOptions({"auto", "prefit"})],
         "scores": [StrOptions({"auto", "refit", "folds"})],
@@ -249,6 +256,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         pool="threshold",
         rule=None,
         drift="cautious",
+        past=None,
         share_estimator="auto",
         prevalences=10,
         cv="auto",
@@ -269,6 +277,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.pool = pool
         self.rule = rule
         self.drift = drift
+        self.past = past
         self.share_estimator = share_estimator
         self.prevalences = prevalences
         self.cv = cv
@@ -601,6 +610,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             level=level,
             rule=rule,
             drift=drift,
+            past=self.past,
             group_columns=combined_columns(self.group_columns),
             labels=labels,
         )

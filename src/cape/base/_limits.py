@@ -14,6 +14,9 @@ used: rows with the other label may have been left empty."""
 WIDEST = 0.5
 """An interval of the prevalence that is wider says nothing."""
 
+NEAR = 0.05
+"""An estimate that is off by no more is near enough to decide by."""
+
 USEFUL_WIDTH = 0.3
 """Labels whose interval of the prevalence is wider are few: groups seldom differ by
 more."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isfinite, log, sqrt
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from scipy.special import betainc
 
-from cape.base._estimate import Estimate, variance_between
+from cape.base._estimate import Estimate
 from cape.base._groups import Group
 from cape.base._limits import LEVEL, WIDEST
 from cape.drift._mixture import ColumnFit, MixtureFit, fit_columns, fit_mixture, holm
@@ -29,10 +28,6 @@ from cape.evidence._evidence import GroupEvidence
 from cape.quantify._base import mixture
 from cape.shown import _results as words
 from cape.training._group_model import GroupModel
-
-_FADES_IN = 0.05
-"""Adjusted p-value below which drift begins to count; at `LEVEL` it counts wholly. An
-estimate that jumped at one p-value would depend on single rows."""
 
 _NEAREST_TO_PURE = 0.02
 """Columns are tested inside [0, 1]: at an end one of the classes has no noise."""
@@ -214,9 +209,6 @@ class GroupDrift:
         The test of the scores; None if it would not keep its level.
     columns : tuple of ColumnDrift
         Empty if columns were not counted.
-    spread : float
-        Standard deviation between the prevalences that columns and scores speak for,
-        beyond their noise.
     score_p_adjusted : float
         The p-value of the scores after Holm's correction for all columns and groups.
     weighted : bool, default=False
@@ -225,15 +217,16 @@ class GroupDrift:
 
     score: MixtureFit | None
     columns: tuple[ColumnDrift, ...]
-    spread: float
     score_p_adjusted: float = 1.0
     weighted: bool = False
 
     @property
-    def tested(self) -> bool:
-        """Whether scores or any column could be tested."""
-        scores_tested = self.score is not None and self.score.df > 0
-        return scores_tested or any(column.fit.df > 0 for column in self.columns)
+    def p_values(self) -> list[float]:
+        """P-values of the scores and of the columns that could be tested."""
+        values = [one.fit.p_value for one in self.columns if one.fit.df > 0]
+        if self.score is not None and self.score.df > 0:
+            values.append(self.score.p_value)
+        return values
 
     @property
     def is_clear(self) -> bool:
@@ -264,18 +257,6 @@ class GroupDrift:
     def moved_columns(self) -> list[ColumnDrift]:
         """Columns that are at fault or differ significantly, the worst first."""
         return [column for column in self.worst_first if column.moved]
-
-    @property
-    def weight_of_evidence(self) -> float:
-        """How far drift counts: 0 if nothing speaks against a prior shift, up to 1."""
-        p = max(self.p_adjusted, 1e-300)
-        position = log(_FADES_IN / p) / log(_FADES_IN / LEVEL)
-        return min(max(position, 0.0), 1.0)
-
-    @property
-    def significant_spread(self) -> float:
-        """The spread, as far as there is evidence of drift."""
-        return self.spread * sqrt(self.weight_of_evidence)
 
 
 def find_drift(
@@ -321,15 +302,13 @@ def find_drift(
     adjusted = iter(holm(p_values))
     p_scores = {group: next(adjusted) for group in scores}
     found = {}
-    for group, part in evidence.items():
+    for group in evidence:
         drifts = of_columns.get(group, [])
-        fits = [drift.fit for drift in drifts]
-        score = scores.get(group)
-        spread = spread_of(models[group], part, float(estimates[group]), score, fits)
         drifts = [replace(drift, p_adjusted=next(adjusted)) for drift in drifts]
         p_score = p_scores.get(group, 1.0)
+        score = scores.get(group)
         weighted = models[group].weighted
-        found[group] = GroupDrift(score, tuple(drifts), spread, p_score, weighted)
+        found[group] = GroupDrift(score, tuple(drifts), p_score, weighted)
     return found
 
 
@@ -372,9 +351,6 @@ def _test_columns(
             own = _inside(fits["prevalence"])
             prevalences = np.where(speaks, own, prevalences)
             fits = fit_columns(table.columns, counts, prevalences)
-        # It says nothing of how far columns disagree at the prevalence of the scores.
-        fits["prevalence"] = np.where(at_fault, np.nan, fits["prevalence"])
-        fits["error"] = np.where(at_fault, np.inf, fits["error"])
     found = {}
     for place, group in enumerate(groups):
         numbers = zip(
@@ -607,69 +583,13 @@ def _medians_within(
     return (below_low < half) & (half <= below_edge[:, columns, highs])
 
 
-_SCORE_INFLATION = 4.0
-"""Where scores alone are known, variance of the spread in units of what the misfit of
-the scores suggests. Drift tends to lie in the direction that the scores look at, where
-it cannot be seen."""
+_LIKELY = 0.5
+"""Chance of being off by no more than `NEAR` from which on an estimate is likely right.
+Of 672 estimates for public series, 15 % of those below it were off by more than .15,
+and 1 % of those above."""
 
 
-def spread_of(
-    model: GroupModel,
-    evidence: GroupEvidence,
-    estimate: float,
-    score: MixtureFit | None,
-    columns: Iterable[ColumnFit],
-) -> float:
-    """Measure how far columns and scores disagree on the prevalence."""
-    if not model.quantifier.informative_:
-        # Scores that do not tell the classes apart speak for no prevalence.
-        return 0.0
-    prevalences = []
-    errors = []
-    for fit in columns:
-        if isfinite(fit.error):
-            prevalences.append(fit.prevalence)
-            errors.append(fit.error)
-    variance, noise = _score_noise(model, evidence, estimate)
-    if prevalences:
-        if score is not None:
-            prevalences.append(estimate)
-            errors.append(sqrt(noise))
-        return sqrt(variance_between(np.array(prevalences), np.array(errors)))
-    if score is None or score.df == 0:
-        return 0.0
-    # The statistic has the mean df (1 + tau / noise of a row) if shares scatter by tau
-    # beyond sampling; the estimate then scatters by tau times the variance of one row.
-    tau = (score.statistic / score.df - 1) * noise / variance
-    return sqrt(max(_SCORE_INFLATION * tau * variance, 0.0))
-
-
-def _score_noise(
-    model: GroupModel, evidence: GroupEvidence, estimate: float
-) -> tuple[float, float]:
-    """Return the variance of the estimate from one row, and from all rows.
-
-    The second counts the noise of training, as `moment_interval` does.
-    """
-    rho = estimate
-    quantifier = model.quantifier
-    of_positives = quantifier.statistic_moments(model.positives, rho)
-    of_negatives = quantifier.statistic_moments(model.negatives, rho)
-    gap = max(abs(of_positives.mean - of_negatives.mean), 1e-6)
-    one_row = rho * of_positives.variance + (1 - rho) * of_negatives.variance
-    noise = one_row / evidence.scores.size
-    noise += rho**2 * of_positives.variance / of_positives.size
-    noise += (1 - rho) ** 2 * of_negatives.variance / of_negatives.size
-    # Perfect scores have no noise, and one cannot divide by it.
-    return max(one_row, 1e-12) / gap**2, max(noise, 1e-12) / gap**2
-
-
-_HALF_HELD = 0.5
-"""Part of the variance of the answer that the prior takes away, from which on the
-estimate counts as decided by what was known before."""
-
-
-def judge(drift: GroupDrift | None, estimate: Estimate, held_back: float) -> str:
+def judge(drift: GroupDrift | None, estimate: Estimate, chance: float) -> str:
     """Grade what is known of a group, by the evidence and by its effect.
 
     Parameters
@@ -678,7 +598,8 @@ def judge(drift: GroupDrift | None, estimate: Estimate, held_back: float) -> str
         None if nobody looked.
     estimate : Estimate
         Made without labels.
-    held_back : float
+    chance : float
+        That the estimate is off by no more than `NEAR`.
 
     Returns
     -------
@@ -689,11 +610,10 @@ def judge(drift: GroupDrift | None, estimate: Estimate, held_back: float) -> str
         return "not_tested"
     if drift.faults or estimate.width > WIDEST:
         return "cannot_tell"
-    is_held = held_back > _HALF_HELD
     if drift.is_clear:
-        return "drifted" if is_held else "some_drift"
+        return "some_drift" if chance >= _LIKELY else "drifted"
     if drift.p_adjusted < LEVEL:
         return "weighted"
-    if is_held:
+    if chance < _LIKELY:
         return "too_little_known"
-    return "consistent" if drift.tested else "not_tested"
+    return "consistent" if drift.p_values else "not_tested"

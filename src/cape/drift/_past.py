@@ -2,62 +2,92 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass
+from importlib.resources import files
 
 import numpy as np
 
-MOVES = ((0.15, 0.0), (0.35, 0.0), (1.2, 0.0), (0.3, 1.2))
+MOVES = ((0.1, 0.0), (0.3, 0.0), (0.3, 1.2))
 """How far the log-odds of shares may have moved since training: the standard deviation
-of the moves of each group, and of a move that all groups share. In a fifth row of
-weights, any share is as likely as any other."""
+of the moves of each group, and of a move that all groups share. In one more row of
+scenarios, any share is as likely as any other."""
 
 DRIFTS = (0.0, 0.03, 0.1, 0.25)
 """How far drift may have moved the mean of the scores, in standard deviations within a
 class: a batch is then worth at most 1,100, 100 or 16 rows, however large it is."""
 
-_PUBLIC = np.array(
-    [
-        [0.18, 0.03, 0.22, 0.002],
-        [0.05, 0.03, 0.11, 0.002],
-        [0.008, 0.003, 0.002, 0.001],
-        [0.19, 0.01, 0.003, 0.005],
-        [0.145, 0.005, 0.003, 0.003],
-    ]
-)
-"""Probability of each move (rows) with each drift (columns), before the batch."""
+_NATURAL = json.loads(files("cape.drift").joinpath("public_past.json").read_text())
+"""How often each scenario came up between periods of public series; see
+``benchmarks/past.py``, which makes the file."""
+
+SHAPE = len(MOVES) + 1, len(DRIFTS)
+PURE = np.zeros(SHAPE)
+PURE[-2:, 0] = 0.5
+"""The paper's assumption, that nothing but shares moves: all groups alike, or each to
+any share."""
 
 _WORTH = 3.0
-"""Transitions of one's own that count as much as all public pasts."""
+"""Transitions of one's own that count as much as all that was known before."""
 
 
 @dataclass(frozen=True)
 class Past:
-    """What transitions of one's own tell of moves and drifts.
+    """What one's own labelled periods tell of how shares move and scores drift.
+
+    Without any, public series are all that is known. What several transitions tell adds
+    up. All groups of a transition together are one, since they mostly move alike.
 
     Parameters
     ----------
-    told : ndarray of shape (n_moves, n_drifts)
-        Sum over the transitions of the probability of each scenario, the truth known.
-    transitions : int
-        How many there are. All groups of a transition together are one.
+    told : tuple of tuple of float, default=()
+        How likely each scenario was, the true shares known, summed over transitions;
+        a row for each move, a column for each drift.
+    transitions : int, default=0
+        How many there were.
+    pure : float, default=0.5
+        Chance, before one's own past, that a batch is a pure prior shift: nothing but
+        shares moved, possibly far. The rest is what happened in public series.
+
+    Examples
+    --------
+    >>> from cape.drift import Past
+    >>> adaptation = clf.adapt(new.data, sensitive_features=new.sensitive_features)
+    >>> past = adaptation.posterior.learn({0: 0.2, 1: 0.8})
+    >>> (past + past).transitions
+    2
     """
 
-    told: np.ndarray = field(default_factory=lambda: np.zeros_like(_PUBLIC))
+    told: tuple[tuple[float, ...], ...] = ()
     transitions: int = 0
+    pure: float = 0.5
+
+    def __add__(self, other: Past) -> Past:
+        if not isinstance(other, Past):
+            return NotImplemented
+        told = self._told + other._told
+        rows = tuple(map(tuple, told.tolist()))
+        return Past(rows, self.transitions + other.transitions, self.pure)
+
+    @property
+    def _told(self) -> np.ndarray:
+        return np.reshape(self.told, SHAPE) if self.told else np.zeros(SHAPE)
 
     @property
     def weights(self) -> np.ndarray:
         """Probability of each scenario before the next batch."""
-        public = _PUBLIC / _PUBLIC.sum()
-        return (_WORTH * public + self.told) / (_WORTH + self.transitions)
+        known = self.pure * PURE + (1 - self.pure) * np.array(_NATURAL["weights"])
+        return (_WORTH * known + self._told) / (_WORTH + self.transitions)
 
 
-def _prior_shift() -> Past:
-    told = np.zeros_like(_PUBLIC)
-    told[-1, 0] = _CERTAIN
-    return Past(told, _CERTAIN)
+def only(weights: np.ndarray) -> Past:
+    """Return a past so long that nothing but these weights of scenarios counts."""
+    certain = 10**9
+    rows = tuple(map(tuple, (certain * np.asarray(weights)).tolist()))
+    return Past(rows, certain)
 
 
-_CERTAIN = 10**9
-PRIOR_SHIFT = _prior_shift()
+_ANY_SHARE = np.zeros(SHAPE)
+_ANY_SHARE[-1, 0] = 1.0
+PRIOR_SHIFT = only(_ANY_SHARE)
 """Shares may be anything, and scores do not drift."""

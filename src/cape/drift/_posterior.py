@@ -29,14 +29,18 @@ if TYPE_CHECKING:
 _SHIFTS = np.linspace(-2.5, 2.5, 21)
 """Moves that all groups share, in their standard deviations."""
 
-_SHOWS = 2.0
+_ROWS_OF_MOVES = np.cumsum([len(_SHIFTS) if shared else 1 for _, shared in MOVES])
+"""Where the next move starts, among rows for each size of a shared move."""
+
+_SHOWS = 0.5
 _LEAST_P_VALUE = 1e-3
 """Drift that is large against the noise shows in the tests of columns and scores. With
-u = kappa^2 / (1 / n + 1 / N), the smallest adjusted p-value has the density a p^(a - 1)
-with a = 1 / (1 + 2 u). Smaller p-values say no more: columns may move by themselves."""
+u = kappa^2 / (1 / n + 1 / N), a p-value has the density a p^(a - 1) with
+a = 1 / (1 + u / 2). Smaller p-values say no more: columns may move by themselves."""
 
-_LIKE_EACH_OTHER = 0.1
-"""Correlation of what groups say about the scenario: 40 groups count as eight."""
+_ALIKE = 0.2
+"""Correlation of what columns say about drift, and of what groups say about the
+scenario: 40 of them count as 4.5."""
 
 SLOPES = np.array([1.25, 1.0, 0.7, 0.35, 0.0, -0.7])
 SLOPE_PRIOR = np.array([0.1, 0.4, 0.2, 0.12, 0.13, 0.05])
@@ -57,13 +61,14 @@ _LABELS_OF_BIAS = 60.0
 """With fewer labels the probability of bias is smaller in proportion: they hardly tell
 bias from chance, and it would make most intervals wider for nothing."""
 
-_POINTS = 129
+_POINTS = 97
 _FARTHEST = 4.0
 """Log-odds around the share in training that the grid is dense in."""
 
 _NARROWEST = 1e-9
 """Stretch of shares that need not be divided further."""
 
+_TINY = np.finfo(float).tiny
 _LEAST_SHARE = 1e-4
 _MOST_NOISE = 1.0
 """The log-odds of a share are known at least so well, as a variance: batches of a few
@@ -82,12 +87,12 @@ class GroupPosterior:
         have a row for each of their sizes.
     likelihood : ndarray of shape (n_drifts, n_points)
         How likely the scores make each share, for each drift.
-    shows : ndarray of shape (n_drifts,)
-        How likely each drift makes what the tests found.
     weights : ndarray of shape (n_points,)
         Weights of the shares, with all scenarios as all groups tell them.
     prevalence : float
         Share in training.
+    drift : float
+        Mean of the drift, in standard deviations of the scores within a class.
     held_back : float
         Part of the variance of the scores' answer that the prior takes away.
     borrowed : float
@@ -106,9 +111,9 @@ class GroupPosterior:
     shares: np.ndarray
     prior: np.ndarray
     likelihood: np.ndarray
-    shows: np.ndarray
     weights: np.ndarray
     prevalence: float
+    drift: float
     held_back: float
     borrowed: float
     at_fault: bool
@@ -163,6 +168,18 @@ class GroupPosterior:
             density = (1 - biased) * density + biased * widened
         return density
 
+    def log_density(self, share: float) -> np.ndarray:
+        """Return the log-density of a share, given each scenario."""
+        # No row, or every row, is not impossible: half a row is known no better.
+        share = float(np.clip(share, 0.5 / self.rows, 1 - 0.5 / self.rows))
+        densities = []
+        for density in (*self.prior, *self.likelihood):
+            logs = np.log(np.maximum(density, _TINY))
+            densities.append(np.interp(share, self.shares, logs))
+        before, by_scores = np.split(np.array(densities), [len(self.prior)])
+        told = _told(self.prior, self.likelihood, _steps(self.shares))
+        return before[:, None] + by_scores - np.log(told)
+
     def quantiles(self, levels: Sequence[float]) -> list[float]:
         """Return quantiles of the share."""
         return _quantiles(self.shares, self.weights, np.array(levels)).tolist()
@@ -181,6 +198,29 @@ class Posterior:
 
     groups: Mapping[Group, GroupPosterior]
     scenarios: np.ndarray
+
+    def learn(self, shares: Mapping[Group, float]) -> Past:
+        """Return what the batch tells of scenarios once its true shares are known.
+
+        Parameters
+        ----------
+        shares : mapping from group to float
+            True shares of positives of some groups, or of all.
+
+        Returns
+        -------
+        Past
+            Of one transition; those of several add up.
+        """
+        logs = np.log(np.maximum(self.scenarios, _TINY))
+        for group, share in shares.items():
+            posterior = self.groups[group]
+            logs = logs + _worth(len(shares)) * posterior.log_density(share)
+        scenarios = _from_logarithms(logs)
+        told = []
+        for sizes in np.split(scenarios, _ROWS_OF_MOVES):
+            told.append(tuple(sizes.sum(axis=0).tolist()))
+        return Past(tuple(told), 1)
 
     def draw(
         self, n_draws: int, random: np.random.Generator
@@ -263,7 +303,7 @@ def find_posterior(
     labels = labels or {}
     if past is None:
         past = Past()
-    logs = np.log(_spread_out(past.weights))
+    logs = np.log(np.maximum(_spread_out(past.weights), _TINY))
     groups = list(evidence)
     if not groups:
         return Posterior({}, _from_logarithms(logs))
@@ -272,16 +312,17 @@ def find_posterior(
     speaks = informative & ~at_fault
     prevalences = np.array([models[group].prevalence for group in groups])
     rows = np.array([evidence[group].scores.size for group in groups])
-    trained = np.array([max(models[group].size, 1) for group in groups])
+    trained = np.array([_trained_rows(models[group]) for group in groups])
     inside = np.clip(prevalences, _LEAST_SHARE, 1 - _LEAST_SHARE)
     noise = (1 / rows + 1 / trained) / (inside * (1 - inside))
+    noise = np.minimum(noise, _MOST_NOISE)
 
     of_scores = _likelihoods(models, evidence, answers, speaks)
     shares = _grid(inside, of_scores)
     if labels:
         shares = _with_points(shares, [labels.get(group) for group in groups])
     steps = _steps(shares)
-    prior = _prior(shares, inside, np.minimum(noise, _MOST_NOISE))
+    prior = _prior(shares, inside, noise)
     # Rows that are not what they were say nothing of the share.
     prior[at_fault] = 1
     likelihood = _of_each_drift(of_scores, shares, speaks)
@@ -290,8 +331,7 @@ def find_posterior(
     told = _told(prior, likelihood, steps)
     # In logarithms: the evidence of many groups multiplies to nothing.
     evidences = np.log(told) + shows[:, None]
-    alike = 1 / (1 + _LIKE_EACH_OTHER * (len(groups) - 1))
-    by_all = _from_logarithms(logs + alike * evidences.sum(axis=0))
+    by_all = _from_logarithms(logs + _worth(len(groups)) * evidences.sum(axis=0))
     weights = _mixed(by_all / told, prior, likelihood, steps)
     given: dict[int, np.ndarray] = {}
     if labels:
@@ -305,35 +345,41 @@ def find_posterior(
             chances = _tell_bias(np.array(rows_with_label))[:, None] * _BIASED
             of_bias = chances, _BIASED_PRIOR, _with_bias(shares, weights)
         scores = (prior, likelihood, steps, told)
-        by_all, given = _hear_labels(said, scores, logs, shows, alike, of_bias)
+        by_all, given = _hear_labels(said, scores, logs, shows, of_bias)
         weights = _mixed(by_all / told, prior, likelihood, steps)
         for place, density in given.items():
             weights[place] = _normalised(density.sum(axis=(0, 1)) * steps[place])
 
-    # As it would be by the own training rows of each group, which may lack a class:
-    # then even its share in training is known from other groups.
-    own_scores = _of_own_rows(of_scores, models, groups)
-    knows_itself = np.minimum(own_scores.positives.size, own_scores.negatives.size) > 0
-    own = _of_each_drift(own_scores, shares, speaks & knows_itself[:, 0, 0])
-    own_prior = np.where(knows_itself, prior, 1.0)
-    told = _told(own_prior, own, steps)
+    own, own_prior = likelihood, prior
+    if any(models[group].own is not None for group in groups):
+        # As it would be by the own training rows of each group, which may lack a class:
+        # then even its share in training is known from other groups.
+        own_scores = _of_own_rows(of_scores, models, groups)
+        sizes = own_scores.positives.size, own_scores.negatives.size
+        knows_itself = np.minimum(*sizes) > 0
+        own = _of_each_drift(own_scores, shares, speaks & knows_itself[:, 0, 0])
+        own_prior = np.where(knows_itself, prior, 1.0)
+        told = _told(own_prior, own, steps)
     by_itself = _from_logarithms(logs + np.log(told) + shows[:, None])
     alone = _mixed(by_itself / told, own_prior, own, steps)
     variance = _variance(shares, weights)
     borrowed = 1 - variance / _variance(shares, alone)
-    # What the scores alone would leave if nothing but shares had moved.
-    held_back = 1 - variance / _variance(shares, _normalised(likelihood[:, 0] * steps))
+    # What the scores would leave open if any share were as likely as any other.
+    by_scores = by_all.sum(axis=0) / (likelihood * steps[:, None]).sum(axis=2)
+    by_scores = _normalised((by_scores[..., None] * likelihood).sum(axis=1) * steps)
+    held_back = 1 - variance / _variance(shares, by_scores)
     borrowed = np.where(at_fault, 0.0, np.clip(borrowed, 0.0, 1.0))
     held_back = np.where(at_fault, 1.0, np.clip(held_back, 0.0, 1.0))
+    drift = float(by_all.sum(axis=0) @ DRIFTS)
     found = {}
     for place, group in enumerate(groups):
         found[group] = GroupPosterior(
             shares=shares[place],
             prior=prior[place],
             likelihood=likelihood[place],
-            shows=shows[place],
             weights=weights[place],
             prevalence=float(prevalences[place]),
+            drift=drift,
             held_back=float(held_back[place]),
             borrowed=float(borrowed[place]),
             at_fault=bool(at_fault[place]) and place not in given,
@@ -382,7 +428,6 @@ def _hear_labels(
     scores: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     logs: np.ndarray,
     shows: np.ndarray,
-    alike: float,
     of_bias: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
     """Weigh scenarios, slopes and bias by what labels and scores say of all groups.
@@ -396,6 +441,7 @@ def _hear_labels(
     prior, likelihood, steps, told = scores
     chances, chances_prior, with_bias = of_bias
     without = [place for place in range(len(told)) if place not in said]
+    alike = _worth(len(told))
     evidences = np.log(told[without]) + shows[without][:, None]
     # The axes are moves, drifts, slopes and the chance of bias.
     by_all = (logs + alike * evidences.sum(axis=0))[:, :, None, None]
@@ -407,7 +453,7 @@ def _hear_labels(
         biased = told[place, :, :, None] * (weighed @ with_bias[place])
         chance = chances[place]
         both[place] = (1 - chance) * sound[..., None] + chance * biased[..., None]
-        both[place] = np.maximum(both[place], np.finfo(float).tiny)
+        both[place] = np.maximum(both[place], _TINY)
         by_all = by_all + alike * (np.log(both[place]) + shows[place][:, None, None])
     by_all = np.exp(by_all - by_all.max())
     by_all /= by_all.sum()
@@ -420,6 +466,14 @@ def _hear_labels(
         biased = ((ratio @ chance) * told[place, :, :, None]) @ labels
         given[place] = sound + biased * with_bias[place]
     return by_all.sum(axis=(2, 3)), given
+
+
+def _trained_rows(model: GroupModel) -> float:
+    """Return the training rows of a group, without those it borrows; at least one."""
+    rows = model.positives.size + model.negatives.size
+    if model.own is not None:
+        rows = model.own.positives + model.own.negatives
+    return float(max(rows, 1))
 
 
 def _spread_out(weights: np.ndarray) -> np.ndarray:
@@ -444,6 +498,10 @@ def _likelihoods(
             quantifier = models[group].quantifier
             likelihood = quantifier.likelihood(part.scores, answers[group].value)
             moments[:, :, place, 0, 0] = likelihood
+    # Where scores are nearly perfect, a few rows on the wrong side are all the noise
+    # there is, and training may have none of them: half a row is added to each class.
+    gaps = moments[0, 0] - moments[1, 0]
+    moments[:2, 1] += gaps**2 / (2 * moments[:2, 2])
     return Likelihood(*[Moments(*values) for values in moments])
 
 
@@ -515,20 +573,28 @@ def _of_each_drift(
 
 
 def _shows(model: GroupModel, evidence: GroupEvidence, drift: GroupDrift) -> np.ndarray:
-    """Return the log-density of the smallest p-value of the tests, for each drift."""
-    if drift.faults or not drift.tested:
+    """Return the log-density of the p-values of the tests, for each drift."""
+    p_values = drift.p_values
+    # Unequal weights of training rows may be all that the tests have found.
+    if drift.faults or drift.weighted or not p_values:
         return np.zeros(len(DRIFTS))
     trained = model.positives.size + model.negatives.size
     noise = 1 / evidence.scores.size + 1 / trained
     shape = 1 / (1 + _SHOWS * np.array(DRIFTS) ** 2 / noise)
-    p_value = max(drift.p_adjusted, _LEAST_P_VALUE)
-    return np.log(shape) + (shape - 1) * np.log(p_value)
+    logs = np.log(np.maximum(p_values, _LEAST_P_VALUE))
+    density = len(logs) * np.log(shape) + (shape - 1) * logs.sum()
+    return _worth(len(logs)) * density
+
+
+def _worth(n: int) -> float:
+    """Return what one of so many columns or groups counts that say the same."""
+    return 1 / (1 + _ALIKE * (n - 1))
 
 
 def _told(prior: np.ndarray, likelihood: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """Return how likely each scenario makes the scores of each group."""
-    told = prior @ (likelihood * steps[:, None]).swapaxes(1, 2)
-    return np.maximum(told, np.finfo(float).tiny)
+    told = prior @ (likelihood * steps[..., None, :]).swapaxes(-2, -1)
+    return np.maximum(told, _TINY)
 
 
 def _mixed(
@@ -551,7 +617,7 @@ def _from_logarithms(logs: np.ndarray) -> np.ndarray:
 def _variance(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     mean = (points * weights).sum(axis=-1, keepdims=True)
     variance = ((points - mean) ** 2 * weights).sum(axis=-1)
-    return np.maximum(variance, np.finfo(float).tiny)
+    return np.maximum(variance, _TINY)
 
 
 def _quantiles(

@@ -4,7 +4,7 @@
 ``use``          The interval is narrow enough to decide by.
 ``label``        It is not. Labels of ``labels`` rows would make it so.
 ``not_adapted``  The scores say too little, or more than the share changed. The share
-                 rests on how rows with these scores turned out in training. Labels of
+                 is likely off by more than .05. Labels of
                  ``labels`` rows would change that; if 0, collect more rows, or let the
                  labels decide that are there.
 ``shares``       The shares can be used, but the predictions of single rows cannot: they

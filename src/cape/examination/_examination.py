@@ -372,6 +372,7 @@ class Examination(InNotebook):
             rule=rule_of(self.clf, rule),
             drift=self.adaptation.drift,
             drifts=self.adaptation.drifts,
+            past=self.clf.past,
             group_columns=self.adaptation.group_columns,
             labels=self.adaptation.labels,
         )
@@ -815,6 +816,7 @@ def examine(
         level=level,
         rule=rule_of(clf, rule),
         drift=check_drift(clf.drift if drift is None else drift),
+        past=clf.past,
         group_columns=combined_columns(clf.group_columns),
         labels=labels,
     )

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
@@ -127,10 +126,6 @@ def plan_rows(
     return group_table(clf.groups_, lines)
 
 
-_DRIFT_INFLATION = 2.0
-"""Variance of the drift of an estimate, in units of the variance between columns."""
-
-
 def rows_at(
     model: GroupModel,
     rho: float,
@@ -153,15 +148,15 @@ def rows_at(
     negatives = model.quantifier.statistic_moments(model.negatives, rho)
     mean = negatives.mean + rho * (positives.mean - negatives.mean)
 
+    # With drift, no batch is worth more than 1 / drift^2 rows.
+    lost = 0.0 if adapted is None or np.isnan(adapted.drift) else adapted.drift**2
+
     def width_of(rows: float) -> float:
         # `moment_interval` takes the variance from the classes, not from the batch.
-        batch = Moments(mean, 0.0, rows)
+        worth = 1 / (1 / rows + lost) if lost else rows
+        batch = Moments(mean, 0.0, worth)
         low, high = moment_interval(positives, negatives, batch, level)
-        if adapted is None or not adapted.drift > 0:
-            return high - low
-        # The interval of the posterior is not wider.
-        of_drift = 2 * ndtri((1 + level) / 2) * _DRIFT_INFLATION**0.5 * adapted.drift
-        return float(min(np.hypot(high - low, of_drift), 1.0))
+        return high - low
 
     narrowest = width_of(float("inf"))
     if width_of(_MOST_ROWS) > width:
@@ -367,7 +362,9 @@ class LabelPlan:
         else:
             # Without the warnings of `clf.adapt`: nobody has asked for an estimate.
             evidence = evidence.without_labels()
-            adaptation = adapt(models, evidence, level=0.95, drift=clf.drift)
+            adaptation = adapt(
+                models, evidence, level=0.95, drift=clf.drift, past=clf.past
+            )
             if self.width is None:
                 asked = labels_asked(models, evidence, adaptation)
                 sizes = np.array([asked[group].at_most for group in cells])

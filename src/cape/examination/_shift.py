@@ -494,5 +494,4 @@ def judge_group(
         cautious=cautious,
         untested=untested,
     )
-    clear = word == "consistent" and not untested and not adapted.drift > 0
-    return GroupVerdict(word, text, clear)
+    return GroupVerdict(word, text, clear=word == "consistent" and not untested)

@@ -29,6 +29,7 @@ _MOST_DEPTH = 200
 _OURS = """
     base._table.TrainedTable
     classifier.CapeClassifier
+    drift._past.Past
     evidence._columns.TableCells
     evidence._histogram.ScoreHistogram
     rules._rules.Constrained

@@ -74,11 +74,12 @@ class GroupAdaptation:
         The share of positives that rows with these scores had in training; right if
         P(y | x) has not changed.
     drift : float
-        Any other change: the standard deviation between the prevalences that single
-        columns and the scores suggest, beyond noise. NaN if it was not tested.
+        How far other changes moved the mean of the scores, in standard deviations
+        within a class: the mean of what is likely. The batch is then worth at most
+        ``1 / drift**2`` rows. NaN if nothing was tested.
     held_back : float
-        How far the estimate rests on what was known before: the part of the variance of
-        the quantifier's answer that this removes. 0 is not at all, 1 is completely.
+        How far the estimate rests on what was known before: the part that this takes
+        from the variance that scores alone leave. 0 is not at all, 1 is completely.
     borrowed : float
         How much of the estimate comes from other groups: the part of the variance that
         their training rows and their shift remove.

@@ -12,7 +12,7 @@ import numpy as np
 
 from cape.base._estimate import Estimate
 from cape.base._groups import Group, group_name
-from cape.base._limits import FEWEST_ROWS_TO_ADAPT
+from cape.base._limits import FEWEST_ROWS_TO_ADAPT, NEAR
 from cape.base._validation import (
     all_if_none,
     check_choice,
@@ -21,7 +21,7 @@ from cape.base._validation import (
     check_same_order,
 )
 from cape.drift._find import GroupDrift, find_drift, judge
-from cape.drift._past import PRIOR_SHIFT
+from cape.drift._past import PRIOR_SHIFT, Past
 from cape.drift._posterior import GroupPosterior, find_posterior, mean_score
 from cape.evidence._evidence import Evidence, GroupEvidence
 from cape.labels._factor import LabelFactor
@@ -127,6 +127,7 @@ def adapt(
     rule: Rule | None = None,
     drift: str = "cautious",
     drifts: Mapping[Group, GroupDrift] | None = None,
+    past: Past | None = None,
     group_columns: Sequence[str] | None = None,
     correct_rates: bool = True,
     labels: str = "with_scores",
@@ -147,6 +148,8 @@ def adapt(
         Whether other changes hold the estimates back.
     drifts : mapping from group to GroupDrift, default=None
         What speaks against a prior shift; None looks for it.
+    past : Past, default=None
+        What is known of one's own past.
     group_columns : sequence of str, default=None
         Columns whose values the groups combine.
     correct_rates : bool, default=True
@@ -173,7 +176,7 @@ def adapt(
     free = dict(answers)
     posterior = without = None
     if cautious:
-        posterior = without = find_posterior(models, parts, answers, drifts)
+        posterior = without = find_posterior(models, parts, answers, drifts, past)
         for group, known in without.groups.items():
             free[group] = known.estimate(level)
     findings = dict.fromkeys(parts, LabelFindings(0))
@@ -184,9 +187,9 @@ def adapt(
         findings, factors = read_labels(models, parts, free, level, drifts, alone=alone)
     by_labels: dict[Group, Estimate] = {}
     if factors:
-        past = None if cautious else PRIOR_SHIFT
+        before = past if cautious else PRIOR_SHIFT
         posterior = find_posterior(
-            models, parts, answers, drifts, past, factors, labels_alone=alone
+            models, parts, answers, drifts, before, factors, labels_alone=alone
         )
         if not cautious:
             # The other groups keep the quantifier's answer.
@@ -253,8 +256,10 @@ def _estimate_group(
     without_labels = Estimate(*map(float, without_labels))
     drift_size = nan if drift is None else 0.0
     held_back = borrowed = 0.0
-    if known is not None and drift is not None:
-        drift_size = float(drift.significant_spread)
+    chance = 1.0
+    if known is not None:
+        drift_size = known.drift
+        chance = known.near(NEAR)
         held_back = known.held_back
         borrowed = known.borrowed
     return {
@@ -266,7 +271,7 @@ def _estimate_group(
         "drift": drift_size,
         "held_back": held_back,
         "borrowed": borrowed,
-        "verdict": judge(drift, without_labels, held_back),
+        "verdict": judge(drift, without_labels, chance),
     }
 
 
@@ -380,7 +385,9 @@ def predict_batch(
         )
         evidence = Evidence(clf.fingerprint_, counted)
         rule = rule_of(clf)
-        adaptation = adapt(batch.models, evidence, rule=rule, drift=clf.drift)
+        adaptation = adapt(
+            batch.models, evidence, rule=rule, drift=clf.drift, past=clf.past
+        )
         warn_of_faults(adaptation)
     else:
         # Members are positions in the pools of one model.

@@ -11,6 +11,7 @@ import numpy as np
 
 from cape.base._limits import (
     FEWEST_LABELS,
+    NEAR,
     NOTABLY_HELD_BACK,
     ONE_CLASS,
     USEFUL_WIDTH,
@@ -127,21 +128,13 @@ def describe_verdict(adapted: GroupAdaptation) -> str:
 
 def _verdict_alone(adapted: GroupAdaptation) -> str:
     if adapted.verdict == "consistent":
-        text = "consistent with a prior shift"
-        # Drift begins to count before it is significant, so that estimates do not jump.
-        if adapted.drift > 0 and adapted.held_back > NOTABLY_HELD_BACK:
-            text = f"{text}, with weak signs of other changes"
-            return f"{text}; {by_scores_alone(adapted)}"
-        return text
+        return "consistent with a prior shift"
     if adapted.verdict == "some_drift":
         return _widened(adapted)
     if adapted.verdict == "drifted":
         return f"{_BESIDES_THE_SHARE}; {by_scores_alone(adapted)}"
     if adapted.verdict == "too_little_known":
-        return (
-            f"too little evidence: the {_label_free(adapted)}estimate rests on how "
-            "rows with these scores turned out in training"
-        )
+        return f"too little evidence: the {_label_free(adapted)}{_LIKELY_OFF}"
     if adapted.verdict == "weighted":
         return "not like training, where rows had unequal weights"
     if adapted.verdict == "cannot_tell":
@@ -149,6 +142,7 @@ def _verdict_alone(adapted: GroupAdaptation) -> str:
     return "not tested for other changes"
 
 
+_LIKELY_OFF = f"estimate is likely off by more than {NEAR:.2f}"
 _BESIDES_THE_SHARE = "something besides the share of positives changed"
 
 
@@ -364,7 +358,7 @@ def _of_wide_intervals(
     if listed:
         yield (
             f"too little is known about the share of positives in {_few(listed)}: the "
-            "estimate rests on how rows with these scores turned out in training. "
+            f"{_LIKELY_OFF}. "
             "Label some rows; cape.examination.rows_needed says whether more rows "
             "would help."
         )

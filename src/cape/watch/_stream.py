@@ -463,6 +463,7 @@ class RollingCape:
             rule=self.rule,
             drift=self.clf.drift,
             drifts=drifts,
+            past=self.clf.past,
             # The paper's rule looks at no rates.
             correct_rates=not isinstance(self.rule, Prevalence),
         )

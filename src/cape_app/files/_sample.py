@@ -409,7 +409,7 @@ class SheetLabels:
         groups = {}
         names = unique_names(evidence.groups, combined_columns(clf.group_columns))
         models = {group: clf.model_of(group) for group in evidence.groups}
-        label_free = adapt(models, evidence, drift=clf.drift).groups
+        label_free = adapt(models, evidence, drift=clf.drift, past=clf.past).groups
         for group in evidence.groups:
             code = kept.groups.index(group)
             estimate = label_free[group].estimate.value

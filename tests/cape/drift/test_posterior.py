@@ -60,7 +60,7 @@ def test_where_they_say_little_it_is_the_share_in_training(blunt):
     for adapted in adapt(blunt, X, z).groups.values():
         distance = abs(adapted.estimate.value - adapted.training_prevalence)
         assert distance < 0.1
-        assert adapted.held_back > 0.5
+        assert adapted.held_back > 0.3
         assert adapted.verdict in ("too_little_known", "cannot_tell")
 
 
@@ -155,22 +155,37 @@ def test_near_is_how_often_draws_are_near_the_estimate(blunt):
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 100, 1000])
 def test_intervals_hold_and_errors_stay_where_prevalences_alone_move(sharp, n):
-    """Coverage within four standard errors of 92 %; PD at most 1.3 of the paper's."""
+    """Coverage within four standard errors of 93 %; PD at most 1.3 of the paper's."""
     X, y, z = people(20_000, (0.5, 0.5), seed=9)
     random = np.random.default_rng(0)
     inside = []
     errors = {"cautious": [], "ignore": []}
     for seed in range(150):
         wanted = dict(enumerate(random.uniform(0.1, 0.9, size=2)))
-        batch = shift(y, z, wanted, n=n, random_state=seed)
+        X_new, y_new, z_new = shift(X, y, z, wanted, size=n // 2, random_state=seed)
         for drift in errors:
-            found = adapt(sharp, X[batch], z[batch], drift=drift).groups
+            found = adapt(sharp, X_new, z_new, drift=drift).groups
             for group, adapted in found.items():
-                truth = y[batch][z[batch] == group].mean()
+                truth = y_new[z_new == group].mean()
                 errors[drift].append(abs(adapted.predicted_prevalence - truth))
                 if drift == "cautious":
                     inside.append(
                         adapted.estimate.low <= truth <= adapted.estimate.high
                     )
-    assert np.mean(inside) > 0.92 - 4 * np.sqrt(0.08 / len(inside)) * 0.5
+    assert np.mean(inside) > 0.93 - 4 * np.sqrt(0.93 * 0.07 / len(inside))
     assert np.mean(errors["cautious"]) <= 1.3 * np.mean(errors["ignore"])
+
+
+@pytest.mark.slow
+def test_intervals_hold_where_scores_are_nearly_perfect():
+    """A few rows on the wrong side are all the noise, and training has few of them."""
+    inside = []
+    for seed in range(60):
+        X, y, z = people(280, (0.4,), gap=2.8, seed=seed)
+        clf = CapeClassifier(LogisticRegression(), cv=3, random_state=0)
+        clf.fit(X, y, sensitive_features=z)
+        for share in (0.2, 0.5, 0.8):
+            X, y, z = people(100, (share,), gap=2.8, seed=1000 + seed)
+            low, high = adapt(clf, X, z).groups[0].estimate[1:]
+            inside.append(low <= y.mean() <= high)
+    assert np.mean(inside) > 0.93 - 4 * np.sqrt(0.93 * 0.07 / len(inside))

@@ -225,6 +225,7 @@ def case(request, train, batch):
     return clf, names, groups(batch)
 
 
+@pytest.mark.filterwarnings("ignore:too little is known:cape.AdaptationWarning")
 def test_every_group_is_looked_at_by_itself(case, batch):
     """A group by itself gives the same numbers, but for Holm's correction."""
     clf, names, z = case
@@ -244,6 +245,7 @@ def test_every_group_is_looked_at_by_itself(case, batch):
         )
 
 
+@pytest.mark.filterwarnings("ignore:too little is known:cape.AdaptationWarning")
 def test_one_key_finds_a_group_everywhere(case, batch):
     clf, _, z = case
     seen = examine(clf, batch.X, sensitive_features=z)

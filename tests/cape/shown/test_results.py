@@ -266,10 +266,9 @@ VERDICTS = [
         "consistent with a prior shift (only the scores were tested)",
     ),
     (
-        {"verdict": "consistent", "held_back": 0.4},
+        {"verdict": "consistent"},
         {"untested": "scores"},
-        "consistent with a prior shift, with weak signs of other changes; the scores "
-        "alone suggest 0.550 (only the columns were tested)",
+        "consistent with a prior shift (only the columns were tested)",
     ),
     (
         {"verdict": "drifted", "without_labels": Estimate(0.6, 0.5, 0.7)},
