@@ -1,55 +1,81 @@
 """How often a watch raises a false alarm, and how late a true one.
 
-120 looks of 200 rows, and 2,000 looks of one row. Scores of two classes lie 1.2
-standard deviations apart, 30% are positive. Many watches run at once, through the
-functions that serve one. They are compared with a test at every look, at 5% and after
-Bonferroni.
+Three groups, of 50, 200 or 1,000 rows a look each. Scores of two classes lie 1.2
+standard deviations apart, 30% are positive, and the highest quarter is decided as
+positive. Many watches run at once, through the functions that serve one. They are
+compared with what people do: a test at every look, three standard deviations, and with
+an oracle that knows who changes, when and how far.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.stats import norm
 from study import Study, caption, grouped, markdown_table, percent
 
-from cape.watch._sequential import Reference, ever_above, life_of, start_weight
+from cape.watch._sequential import (
+    LEAST_ROWS,
+    Reference,
+    answer,
+    ever_above,
+    is_kept,
+    looks_until_seen,
+    start_weight,
+)
+from cape.watch._tracks import Mean, compared
 
 SHARE = 0.3
 DISTANCE = 1.2
 REFERENCES = (300, 2000, 20_000)
-CHANGES = ((0.1, 0), (0.2, 0), (0.1, 40), (0.2, 40))
+ROWS = (50, 200, 1000)
+CHANGES = (0.05, 0.1, 0.17)
+FROM = (0, 24)
+LOOKS = 60
 WATCHES = 50
 """Watches that run at once."""
 
-QUESTIONS = ("moved>0", "moved>0.05", "changed", "broken")
-ONCE = ("5 % at every look", "Bonferroni")
+ALPHA = 0.05
+LEVELS = {"moved>0.05": 0.6 * ALPHA / 3, "parity>0.1": 0.2 * ALPHA / 3}
+"""Of the default questions, for each of three groups or pairs."""
+
+QUESTIONS = ("the watch", *LEVELS, "broken")
+OTHERS = ("5 % at every look", "3 standard deviations", "Bonferroni")
+ORACLE = "oracle"
+SAID = "said"
 
 PAGE = """# The watch beside repeated tests
 
 {verdict}
 
-[`cape watch`](watching.md) asks its questions at every look. Here each question is
-asked by itself, at 5%, of one group: scores of two classes lie 1.2 standard deviations
-apart, and 30% of the rows are positive. It is compared with what most people do: test
-the rows of each look by themselves, at 5% every time, or at 5% divided by the number
-of looks (Bonferroni), which has to be known before the first look.
+[`cape watch`](watching.md) asks its questions at every look. Here it asks those of its
+defaults, of three groups, at 5% in all: scores of two classes lie 1.2 standard
+deviations apart, 30% of the rows are positive, and the highest quarter of the scores is
+decided as positive. It is compared with what most people do: test the rows of each look
+of each group by themselves, at 5% every time; raise an alarm if the mean score is more
+than three standard deviations from that of the reference; or test at 5% divided by the
+number of looks and groups (Bonferroni), which has to be known before the first look.
+The oracle knows which group changes, when, and how far, and waits only for evidence of
+20 to 1.
 
 {caption}
 
 ## False alarms
 
-Share of watches that ever raised an alarm although nothing had changed:
+Share of watches that ever raised an alarm in 60 looks although nothing had changed, in
+any group or pair. "The watch" is `moved>0.05` and `parity>0.1`; `broken` was simulated
+in one group, for 200 rows a look.
 
 {false_alarms}
 
 ## How late a true alarm is
 
-Median number of looks of 200 rows from a change of the share to its alarm, with
-quartiles in brackets where they differ; "never" is after look 120. `moved>0.05` asks
-for more than `changed`: that the share has moved by more than 0.05. A negative number
-is a false alarm before the change.
+Median number of looks from a change of the share of one of three groups to its first
+alarm, with quartiles in brackets where they differ; "never" is after look 60. Every
+group has 2,000 rows of reference. "Said" is what the watch says beforehand: after how
+many looks it expects to see this change. A negative number is a false alarm before the
+change.
 
 {delays}
 """
@@ -67,90 +93,148 @@ def shares_of_cells(n_cells):
     return np.array(classes)
 
 
-class Stream:
-    """Many streams at once, each with its own reference."""
+class Streams:
+    """Many streams of three groups at once, each with its own reference."""
 
-    def __init__(self, random, reference, rows, looks):
-        positives = random.binomial(reference, SHARE, WATCHES)
+    def __init__(self, random, reference, rows):
+        positives = random.binomial(reference, SHARE, (WATCHES, 3))
         smallest = reference * SHARE
         n_cells = 4 + 4 * (smallest >= 64) + 8 * (smallest >= 128)
         self.random = random
         self.rows = rows
-        self.looks = looks
         self.shares = shares_of_cells(n_cells)
-        drawn = []
         sizes = (positives, reference - positives)
+        drawn = []
         for size, shares in zip(sizes, self.shares, strict=True):
-            drawn.append(random.multinomial(size, shares)[:, None])
+            drawn.append(random.multinomial(size, shares))
         self.reference = Reference(*drawn)
-        self.least = max(50, 8 * n_cells)
+        self.training = sum(drawn)
 
-    def watch(self, shift, from_look):
-        """Return the first look with an alarm, by question; infinity without one."""
+    def looks(self, shift, from_look):
+        """Draw the cells of every look; the share of the first group moves."""
+        for look in range(LOOKS):
+            share = SHARE + shift * (look >= from_look) * np.array([1, 0, 0])
+            mixed = (
+                share[:, None] * self.shares[0] + (1 - share[:, None]) * self.shares[1]
+            )
+            drawn = [self.random.multinomial(self.rows, one, WATCHES) for one in mixed]
+            yield np.stack(drawn, 1)
+
+    def mean(self, quantity, cells):
+        """Return the mean of shares, or of decisions, of shape (..., WATCHES, 3)."""
+        values = self.reference.values
+        if quantity == "decided":
+            values = 1.0 * (np.arange(cells.shape[-1]) >= 0.75 * cells.shape[-1])
+        rows = cells.sum(-1)
+        some = np.maximum(rows, 1)
+        square = (cells * values**2).sum(-1) / some
+        return Mean(rows, (cells * values).sum(-1) / some, square)
+
+    def watch(self, shift, from_look, *, with_broken):
+        """Return the first look with an alarm, by question; infinity without one.
+
+        Without a change that is an alarm in any group; with one, in the first.
+        """
         first = {}
-        starts = []
-        total = np.zeros((WATCHES, self.shares.shape[1]))
-        for look in range(self.looks):
-            share = SHARE + shift * (look >= from_look)
-            mixed = share * self.shares[0] + (1 - share) * self.shares[1]
-            new = self.random.multinomial(self.rows, mixed, WATCHES)
-            if not starts or starts[-1]["first"]:
-                number = starts[-1]["number"] + 1 if starts else 0
-                starts.append({"number": number, "cells": 0 * total, "first": 0})
+        begun = []
+        total = np.zeros_like(self.training)
+        at_change = total
+        for look, new in enumerate(self.looks(shift, from_look)):
+            if look == from_look:
+                at_change = total
+            begun = [(k, cells) for k, cells in begun if is_kept(k, look)]
+            begun.append((look, total))
             total = total + new
-            for start in starts:
-                start["cells"] = start["cells"] + new
-                rows = start["cells"][0].sum()
-                start["first"] = start["first"] or rows * (rows >= self.least)
-            starts = [s for s in starts if not _ended(s)]
-            tested = [start for start in starts if start["first"]]
-            if tested:
-                for question, chance in self.chances(tested, total, new).items():
-                    earlier = first.get(question, np.inf)
-                    now = np.where(chance <= 0.05, look + 1.0, np.inf)
-                    first[question] = np.minimum(earlier, now)
+            numbers = np.array([number for number, _ in begun])
+            before = np.array([cells for _, cells in begun])
+            chances = self.chances(total - before, before, numbers)
+            chances |= self.of_one_look(new)
+            if shift and look >= from_look:
+                chances[ORACLE] = self.oracle(total - at_change, at_change, shift)
+            if with_broken:
+                chances["broken"] = self.broken(total - before, numbers)
+            for question, chance in chances.items():
+                of_subjects = chance[:, :1] if shift else chance
+                alarm = of_subjects.min(1) <= LEVELS.get(question, ALPHA)
+                now = np.where(alarm, look + 1.0, np.inf)
+                first[question] = np.minimum(first.get(question, np.inf), now)
+        if shift:
+            first[SAID] = self.said(shift, from_look)
+        first["the watch"] = np.minimum(*(first[name] for name in LEVELS))
         return first
 
-    def chances(self, starts, total, new):
-        """Return the p-values of all questions, of all watches."""
-        cells = np.stack([start["cells"] for start in starts], 1)
-        firsts = np.array([float(start["first"]) for start in starts])
-        lives = np.array([life_of(start["number"]) for start in starts])
-        weights = np.array([start_weight(start["number"]) for start in starts])
-
-        def ever(square, d, size):
-            spread = (1 / firsts + 1 / size) / (1 / (firsts * lives) + 1 / size)
-            return (ever_above(square, d, np.log(spread)) / weights).min(1)
-
+    def chances(self, since, before, numbers):
+        """Return the p-values of the questions of the watch."""
         chances = {}
-        own = np.broadcast_to(self.reference.share, cells.shape[:2])
-        for tolerance in (0, 0.05):
-            squares = []
-            for sign in (1, -1):
-                z, size = self.reference.share_z(
-                    cells, own + sign * tolerance, is_estimated=True
-                )
-                squares.append(np.maximum(sign * z, 0) ** 2)
-            chances[f"moved>{tolerance}"] = ever(np.maximum(*squares), 1, size)
-        z, size = self.reference.change_z(cells, total[:, None] - cells)
-        chances["changed"] = ever(z**2, 1, size)
-        size = np.add(*self.reference.sizes)
-        d = cells.shape[-1] - 2
-        enough = cells.sum(-1) >= 16 * cells.shape[-1]
-        misfit = np.where(enough, self.reference.misfit(cells), 0.0)
-        chances["broken"] = ever(misfit, d, size)
-        if self.rows >= self.least:
-            # The rows of each look by themselves, as if nobody had looked before.
-            z, _ = self.reference.change_z(new[:, None], 0 * new[:, None])
-            chances[ONCE[0]] = chi2.sf(z[:, 0] ** 2, 1)
-            chances[ONCE[1]] = chances[ONCE[0]] * self.looks
+        for question, tolerance in zip(LEVELS, (0.05, 0.1), strict=True):
+            quantity = "share" if question.startswith("moved") else "decided"
+            after = self.mean(quantity, since)
+            known = self.mean(quantity, self.training)
+            earlier = self.mean(quantity, self.training + before)
+            change, noise = compared(after, earlier)
+            moved = after.mean - known.mean
+            if quantity == "decided":
+                one, other = np.array(list(combinations(range(3), 2))).T
+                change = change[..., one] - change[..., other]
+                noise = noise[..., one] + noise[..., other]
+                moved = moved[..., one] - moved[..., other]
+            enough = after.rows[..., :1] >= LEAST_ROWS
+            chances[question], _ = answer(
+                change, enough / noise, moved, tolerance, numbers
+            )
         return chances
 
+    def of_one_look(self, new):
+        """Test the rows of each look by themselves, as if nobody had looked before."""
+        change, noise = compared(
+            self.mean("share", new), self.mean("share", self.training)
+        )
+        z = np.abs(change) / np.sqrt(noise)
+        chance = 2 * norm.sf(z)
+        limit = 2 * norm.sf(3)
+        return {
+            OTHERS[0]: chance,
+            OTHERS[1]: np.where(chance <= limit, 0.0, 1.0),
+            OTHERS[2]: chance * 3 * LOOKS,
+        }
 
-def _ended(start):
-    return start["first"] and start["cells"][0].sum() > (
-        life_of(start["number"]) * start["first"]
-    )
+    def oracle(self, since, before, shift):
+        """Return 1 / the likelihood ratio of the true change since its look."""
+        after = self.mean("share", since)
+        change, noise = compared(after, self.mean("share", self.training + before))
+        return np.exp((shift**2 / 2 - shift * change) / noise)
+
+    def said(self, shift, from_look):
+        """Return the look at which a watch expects to see a change from a look on."""
+        training = self.mean("share", self.training)
+        variance = training.square - training.mean**2
+        looks = []
+        for row, size in zip(variance[:, 0], training.rows[:, 0], strict=True):
+            delay = looks_until_seen(
+                float(f"{self.rows / row:.2g}"),
+                float(f"{size / row:.2g}"),
+                shift,
+                LEVELS["moved>0.05"],
+                tolerance=0.05,
+                number=max(from_look, 1),
+            )
+            looks.append(np.inf if delay is None else from_look + delay)
+        return np.array(looks, dtype=float)
+
+    def broken(self, since, numbers):
+        """Return the p-value of the misfit in the first group, and its level."""
+        cells = since[:, :, 0]
+        least = 16 * cells.shape[-1]
+        enough = cells.sum(-1) >= least
+        of_first = Reference(
+            self.reference.positives[:, 0], self.reference.negatives[:, 0]
+        )
+        size = np.add(*of_first.sizes)
+        square = of_first.misfit(np.where(enough[..., None], cells, 1.0))
+        chance = ever_above(square, cells.shape[-1] - 2, np.log1p(size / least))
+        chance = np.where(enough, chance / start_weight(numbers)[:, None], 1.0)
+        # Its level is a fifth of 5 %, for one of three groups.
+        return chance.min(0)[:, None] * 15
 
 
 def one_draw(seed, setting):
@@ -159,8 +243,10 @@ def one_draw(seed, setting):
         setting[name] for name in ("reference", "rows", "from_look")
     )
     random = np.random.default_rng([seed, reference, rows, from_look])
-    stream = Stream(random, reference, rows, setting["looks"])
-    for question, looks in stream.watch(setting["shift"], from_look).items():
+    streams = Streams(random, reference, rows)
+    with_broken = rows == ROWS[1] and not setting["shift"]
+    found = streams.watch(setting["shift"], from_look, with_broken=with_broken)
+    for question, looks in found.items():
         for first in looks:
             yield (question,), (first - from_look,)
 
@@ -178,11 +264,10 @@ def first_alarms(figures, outcomes):
     return record
 
 
-def setting(reference, *, rows=200, looks=120, shift=0.0, from_look=0):
+def setting(reference, rows, shift=0.0, from_look=0):
     return {
         "reference": reference,
         "rows": rows,
-        "looks": looks,
         "shift": shift,
         "from_look": from_look,
     }
@@ -191,13 +276,14 @@ def setting(reference, *, rows=200, looks=120, shift=0.0, from_look=0):
 STUDY = Study(
     "watch",
     one_draw,
-    [(setting(reference), 20) for reference in REFERENCES]
-    + [
-        (setting(reference, shift=shift, from_look=from_look), 10)
-        for reference in REFERENCES
-        for shift, from_look in CHANGES
+    [
+        (setting(reference, rows, shift, from_look), 10)
+        for reference in REFERENCES[1:2]
+        for rows in ROWS
+        for shift in CHANGES
+        for from_look in FROM
     ]
-    + [(setting(reference, rows=1, looks=2000), 10) for reference in REFERENCES[:2]],
+    + [(setting(reference, rows), 10) for reference in REFERENCES for rows in ROWS],
     ("question",),
     ("early", "delay", "late"),
     first_alarms,
@@ -206,32 +292,31 @@ STUDY = Study(
 
 def false_alarms(records):
     """Return the share of watches with a false alarm."""
-    names = [*QUESTIONS, *ONCE]
+    names = [*QUESTIONS, *OTHERS]
     titles = [name.replace(" %", "%") for name in names]
-    columns = ["looks", "rows a look", "reference", *titles, "watches"]
+    columns = ["rows a look and group", "reference of a group", *titles]
     lines = []
     quiet = [record for record in records if record["shift"] == 0]
-    for key, cells in grouped(quiet, "looks", "rows", "reference").items():
+    for key, cells in grouped(quiet, "rows", "reference").items():
         by_name = {cell["question"]: percent(cell["alarms"]) for cell in cells}
         line = [f"{value:,}" for value in key]
-        line += [by_name.get(name, "") for name in names]
-        lines.append([*line, cells[0]["draws"]])
+        lines.append([*line, *(by_name.get(name, "") for name in names)])
     return markdown_table(columns, lines)
 
 
 def delays(records):
     """Return the median number of looks to an alarm, with its quartiles."""
-    names = ("changed", "moved>0.05", ONCE[1])
-    columns = ["reference", "shift", "from look", *names]
+    names = (ORACLE, QUESTIONS[1], SAID, OTHERS[2], *OTHERS[:2])
+    columns = ["rows a look and group", "change", "from look", *names]
     lines = []
     moved = [record for record in records if record["shift"]]
-    for (reference, shift, from_look), cells in grouped(
-        moved, "reference", "shift", "from_look"
+    for (rows, shift, from_look), cells in grouped(
+        moved, "rows", "shift", "from_look"
     ).items():
         by_name = {cell["question"]: delay_text(cell) for cell in cells}
-        line = [f"{reference:,}", f"+{shift}", from_look + 1]
-        lines.append([*line, *(by_name[name] for name in names)])
-    return markdown_table(columns, lines)
+        line = [f"{rows:,}", f"+{shift}", from_look + 1]
+        lines.append([*line, *(by_name.get(name, "") for name in names)])
+    return markdown_table([name.replace(" %", "%") for name in columns], lines)
 
 
 def delay_text(cell):
@@ -263,26 +348,27 @@ def verdict(records):
     def worst(question):
         return max(record["alarms"] for record in by_question[question,])
 
-    ours = max(worst(question) for question in QUESTIONS)
-    daily = [record["alarms"] for record in by_question[ONCE[0],]]
+    daily = min(record["alarms"] for record in by_question[OTHERS[0],])
+    three = max(record["alarms"] for record in by_question[OTHERS[1],])
     moved = [record for record in records if record["shift"]]
-    cells = grouped(moved, "reference", "shift", "from_look")
+    cells = grouped(moved, "rows", "shift", "from_look")
     counts = {"earlier": 0, "as early": 0, "later": 0}
     for of_cell in cells.values():
         found = {record["question"]: record["delay"] for record in of_cell}
         mine, theirs = (
             np.inf if found[name] is None else found[name]
-            for name in ("changed", ONCE[1])
+            for name in (QUESTIONS[1], OTHERS[2])
         )
         word = "as early"
         if mine != theirs:
             word = "earlier" if mine < theirs else "later"
         counts[word] += 1
     return (
-        f"**A watch raised a false alarm in at most {percent(ours)} of the runs, over "
-        f"all looks; a test at every look in at least {percent(min(daily), 0)}, and "
-        f"Bonferroni in at most {percent(worst(ONCE[1]))}.** After a true change, the "
-        f"question `changed` was earlier than Bonferroni in {counts['earlier']} of "
-        f"{len(cells)} cells, as early in {counts['as early']}, and later in "
-        f"{counts['later']}."
+        f"**A watch raised a false alarm in at most {percent(worst(QUESTIONS[0]))} of "
+        f"the runs, over all looks and groups; a test at every look in at least "
+        f"{percent(daily, 0)}, three standard deviations in up to "
+        f"{percent(three, 0)}, and Bonferroni in at most "
+        f"{percent(worst(OTHERS[2]))}.** After a true change, the watch was earlier "
+        f"than Bonferroni in {counts['earlier']} of {len(cells)} cells, as early in "
+        f"{counts['as early']}, and later in {counts['later']}."
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from cape.base._errors import ParameterError
@@ -15,9 +16,7 @@ from cape.base._estimate import Estimate
 from cape.base._groups import (
     Group,
     combined_columns,
-    group_from_json,
     group_table,
-    group_to_json,
     unique_names,
 )
 from cape.base._json_fields import seal, strict_json, unseal
@@ -28,30 +27,73 @@ from cape.base._validation import (
     refuse_row_keepers,
 )
 from cape.classifier import CapeClassifier
-from cape.evidence._evidence import PLAIN, Evidence, GroupEvidence
+from cape.evidence._evidence import PLAIN, Evidence
 from cape.rules._adaptation import Adaptation
 from cape.shown import _plot
 from cape.shown import _watch as words
 from cape.shown._notebook import InNotebook
 from cape.training._scores import Scores
-from cape.watch._tracks import ASKED_ANEW, OF_LABELS, OF_SHARES, Bets, Question, Track
+from cape.watch._sequential import (
+    LEAST_ROWS,
+    answer,
+    is_kept,
+    looks_until_seen,
+    start_weight,
+)
+from cape.watch._tracks import (
+    OF_LABELS,
+    OF_PAIRS,
+    Question,
+    Track,
+    compared,
+)
 
 DEFAULT_QUESTIONS = ("moved>0.05", "broken", "parity>0.1")
 _FORMAT = 2
 
-_Answer = tuple[list[Group], float, int]
-"""Groups, the anytime p-value of their question, and the look since when it counts."""
+_PARTS = {"moved": 3, "changed": 3}
+"""How much of alpha a question has, if another has 1: scores tell shares with noise,
+so that moves are hardest to see."""
 
-_ROWS_OF_A_BLOCK = 20
-"""Rows a group that are collected before rates of groups are compared."""
+_FOR_THE_BLIND = 0.1
+"""Part of alpha for groups that are too small to see the largest of the changes."""
+
+_ROWS_OF_A_START = 50
+_MOST_PAIRS = 50
+"""Pairs of groups of which it is said how soon a change would be seen."""
+
+
+_Places = tuple[int, ...]
+"""Which group, or which two, a question is about."""
+
+
+class Start(NamedTuple):
+    """What was counted before a look, from which on changes are looked for."""
+
+    number: int
+    look: int
+    counts: np.ndarray
+
+
+class Known(NamedTuple):
+    """What a question compares with.
+
+    ``start`` is the number of the first start that counts, ``counts`` are rows that are
+    no news, of training or of an acknowledged alarm, and ``passed`` were counted before
+    that start.
+    """
+
+    start: int
+    counts: np.ndarray
+    passed: np.ndarray
 
 
 class Watch(InNotebook):
     """Watch a model in use: ask the same questions about every new batch.
 
     Look as often as you like. The chance that it ever raises a false alarm, over all
-    looks, groups and questions, is at most about ``alpha``. The bound is exact for
-    decisions and labels, and asymptotic for shares and fit.
+    looks, groups and questions, is at most about ``alpha``. An alarm is false if
+    nothing has changed. The bound is asymptotic.
 
     Parameters
     ----------
@@ -60,12 +102,13 @@ class Watch(InNotebook):
         model was not trained on: `Scores`, ``cv="prefit"``, or one split. With folds, a
         warning says that nothing is guaranteed.
     questions : sequence of str, default=("moved>0.05", "broken", "parity>0.1")
-        "moved>0.05": is the share of positives of a group more than 0.05 from that of
-        training? "changed": did it change, since training or between looks? "broken":
-        do the scores no longer fit any share? "parity>0.1": do the shares of positive
-        decisions of two groups differ by more than 0.1? With labels, "fpr_gap>0.1" and
-        "fnr_gap>0.1" ask the same about error rates, and "pd>0.05" asks whether the
-        predicted and true shares of a group differ by more than 0.05.
+        "moved>0.05": has the share of positives of a group changed, by more than 0.05
+        as far as one can tell? "changed": has it changed at all? "broken": do the
+        scores no longer fit any share? "parity>0.1": has the gap between the shares of
+        positive decisions of two groups changed by more than 0.1 since training? With
+        labels, "fpr_gap>0.1" and "fnr_gap>0.1" ask the same about error rates, and
+        "pd>0.05" about the predicted less the true share of a group. "absolute
+        parity>0.1" asks whether the gap itself is larger, whatever it was in training.
     alpha : float, default=0.05
         Chance of any false alarm.
     adaptation : Adaptation, default=None
@@ -86,12 +129,11 @@ class Watch(InNotebook):
 
     Notes
     -----
-    Shares are compared with a finite training table, which limits how far the statistic
-    can wander. Half of alpha is for all rows since the first look, half for later
-    changes. Every group and question has its own part of alpha. Rows must be
-    independent: if days vary by more than chance, they raise alarms unless there is a
-    tolerance. Other changes can move scores just as a new share would; labels of a
-    hundred rows tell them apart.
+    Rows since every look are compared with training and the rows before, and the
+    evidence of all looks adds up. Every group and question has its own part of alpha,
+    set at the first look: groups too small to see anything have little. Rows must be
+    independent: days that vary by more than chance raise alarms. Other changes can move
+    scores just as a new share would; labels of a hundred rows tell them apart.
 
     Examples
     --------
@@ -135,20 +177,28 @@ class Watch(InNotebook):
         if not self.promises:
             warnings.warn(words.NO_PROMISE, stacklevel=2)
         self._groups: list[Group] = list(clf.groups_)
-        self._members = {}
+        members = []
         for group in self._groups:
-            model = clf.model_of(group)
-            self._members[group] = model.unchanged
+            member = clf.model_of(group).unchanged
             if adaptation is not None and group in adaptation.groups:
-                self._members[group] = adaptation.groups[group].classifier
-        tracks = {group: Track.of(clf.model_of(group)) for group in self._groups}
-        self._tracks = {group: track for group, track in tracks.items() if track}
-        self._bets: dict[str, Bets] = {}
-        for question in self.questions:
-            if question.name not in OF_SHARES:
-                n_bets = len(self._subjects(question))
-                bets = Bets.of(question, n_bets, len(self._groups))
-                self._bets[str(question)] = bets
+                member = adaptation.groups[group].classifier
+            members.append(member)
+        self._follow(members)
+
+    def _follow(self, members: Iterable[int]) -> None:
+        """Begin to count, with the members whose decisions count."""
+        self._tracks: list[Track] = []
+        first = 0
+        for group, member in zip(self._groups, members, strict=True):
+            track = Track.of(self.clf.model_of(group), member, first)
+            self._tracks.append(track)
+            first = track.place.stop
+        self._total = np.zeros(first, dtype=np.int64)
+        training = np.concatenate([track.training for track in self._tracks])
+        self._training = Known(0, training, self._total)
+        self._known: dict[tuple[str, _Places], Known] = {}
+        self._starts: list[Start] = []
+        self._levels: dict[tuple[Question, _Places], float] = {}
 
     @property
     def names(self) -> dict[Group, str]:
@@ -184,6 +234,8 @@ class Watch(InNotebook):
         digest = hashlib.sha256(evidence.to_json().encode()).hexdigest()[:16]
         total = sum(evidence.rows.values())
         for look in self.looks:
+            if look["name"] == name and look["sha256"] == digest:
+                return []
             # All looks without rows are alike, and none counts a row twice.
             if look["name"] == name or (look["sha256"] == digest and total):
                 what = "name" if look["name"] == name else "evidence"
@@ -192,152 +244,221 @@ class Watch(InNotebook):
                     f"must be new, got that of the look {look['name']!r}: "
                     "each row may count only once.",
                 )
-        labelled = self._labelled(evidence)
-        number = len(self.looks)
-        for group, track in self._tracks.items():
-            if group in evidence.groups:
-                scores = evidence.groups[group].scores
-                cells = scores.merged(track.cuts)
-                track.add(cells if scores.unit == 1 else cells / scores.unit, number)
+        counts = self._counts(evidence)
         self.looks.append({"name": name, "sha256": digest, "rows": total})
+        self._begin()
+        self._total = self._total + counts
+        if not self._levels and total:
+            self._share_alpha_out()
         raised: list[dict[str, Any]] = []
-        for question in self.questions:
-            if question.name in OF_SHARES:
-                answers = self._ask_shares(question)
-            else:
-                answers = self._ask_rates(question, evidence, labelled)
-            # The part of alpha of one group and question, or of one pair.
-            parts = len(self.questions) * len(self._subjects(question))
-            level = self.alpha / max(parts, 1)
-            for groups, chance, since in answers:
-                if chance <= level and not self._stands(question, groups):
-                    alarm: dict[str, Any] = {"question": str(question)}
-                    alarm |= {"groups": groups, "look": name}
-                    alarm["since"] = self.looks[since]["name"]
-                    # Over all groups, questions and looks.
-                    alarm["p_value"] = min(chance / level * self.alpha, 1.0)
-                    raised.append({**alarm, "acknowledged": None})
-        self._raised += raised
-        self.looks[-1]["groups"] = self._found(evidence)
-        return raised
+        for (question, places), level in self._levels.items():
+            if self._stands(question, places):
+                continue
+            chance, start, before, now = self._ask(question, places)
+            if chance <= level:
+                alarm: dict[str, Any] = {"question": str(question), "groups": places}
+                alarm |= {"look": name, "since": self.looks[start.look]["name"]}
+                # Over all groups, questions and looks.
+                alarm["p_value"] = min(chance / level * self.alpha, 1.0)
+                raised.append(alarm | {"before": before, "now": now})
+        self._raised += [alarm | {"acknowledged": None} for alarm in raised]
+        self.looks[-1]["groups"] = self._found(counts)
+        return [alarm for alarm in self.alarms if alarm["look"] == name]
 
-    def _labelled(self, evidence: Evidence) -> dict[Group, Any]:
-        """Return the rows whose label is known, if a question is about labels."""
-        labelled = {}
+    def _counts(self, evidence: Evidence) -> np.ndarray:
+        """Count the rows of a look."""
         asked = any(question.name in OF_LABELS for question in self.questions)
-        for group, part in evidence.groups.items():
-            if set(part.labelled) == {PLAIN}:
-                labelled[group] = part.labelled[PLAIN]
-            elif part.labelled and asked:
+        counts = []
+        for group, track in zip(self._groups, self._tracks, strict=True):
+            part = evidence.groups.get(group)
+            if part is None:
+                counts.append(np.zeros(len(track.training), dtype=np.int64))
+            elif asked and set(part.labelled) - {PLAIN}:
                 raise ValueError(
                     "evidence must have labels of rows drawn with equal probability, "
                     "got rows with an inclusion_probability."
                 )
-        return labelled
+            else:
+                counts.append(track.count(part))
+        return np.concatenate(counts)
 
-    def _subjects(self, question: Question) -> list[list[Group]]:
-        """List whom a question is about: groups that are tested, or pairs of groups."""
-        if question.name in OF_SHARES:
-            return [[group] for group in self._tracks]
-        if question.name == "pd":
-            return [[group] for group in self._groups]
-        return [list(pair) for pair in combinations(self._groups, 2)]
+    def _begin(self) -> None:
+        """Begin a new start, once the last has some rows, and end old ones."""
+        number = 0
+        first = {known.start for known in self._known.values()}
+        if self._starts:
+            newest = self._starts[-1]
+            number = newest.number + 1
+            rows = sum(look["rows"] for look in self.looks[newest.look : -1])
+            if rows < _ROWS_OF_A_START and number not in first:
+                return
+        self._starts.append(Start(number, len(self.looks) - 1, self._total))
+        kept = []
+        for start in self._starts:
+            if is_kept(start.number, number) or start.number in first:
+                kept.append(start)
+        self._starts = kept
 
-    def _ask_shares(self, question: Question) -> list[_Answer]:
-        """Ask a question of the scores of each group."""
-        answers: list[_Answer] = []
-        for group, track in self._tracks.items():
-            chances = track.chances(question)
-            if chances:
-                place = min(chances, key=lambda place: chances[place])
-                answers.append(([group], chances[place], track.starts[place].look))
-        return answers
+    def _subjects(self, question: Question) -> list[_Places]:
+        """List whom a question is about: groups that are tested, or pairs."""
+        places = []
+        for place, track in enumerate(self._tracks):
+            if track.reference is not None or question.quantity != "share":
+                places.append(place)
+        return list(combinations(places, 2 if question.name in OF_PAIRS else 1))
 
-    def _ask_rates(
-        self, question: Question, evidence: Evidence, labelled: Mapping[Group, Any]
-    ) -> list[_Answer]:
-        """Ask a question of decisions, and of labels."""
-        bets = self._bets[str(question)]
-        for place, group in enumerate(self._groups):
-            part = evidence.groups.get(group)
-            if question.name != "parity":
-                part = labelled.get(group)
-            if part is not None:
-                bets.pending[place] += self._counts(question.name, group, part)
-        if bets.pending.sum() < _ROWS_OF_A_BLOCK * len(self._groups):
-            return []
-        chances = bets.settle(question)
-        # Bets run since the first look.
-        first_look = [0] * len(chances)
-        return list(zip(self._subjects(question), chances, first_look, strict=True))
+    def _share_alpha_out(self) -> None:
+        """Share alpha out, most of it among groups that can see something."""
+        whole = sum(_PARTS.get(question.name, 1) for question in self.questions)
+        for question in self.questions:
+            subjects = self._subjects(question)
+            level = self.alpha * _PARTS.get(question.name, 1) / whole
+            blind = []
+            for places in subjects:
+                looks = self._looks_until(question, places, level / len(subjects))
+                if looks[-1] is None:
+                    blind.append(places)
+            for places in subjects:
+                part = _FOR_THE_BLIND / max(len(blind), 1)
+                if places not in blind:
+                    part = (1 - part * len(blind)) / (len(subjects) - len(blind))
+                elif len(blind) == len(subjects):
+                    part = 1 / len(blind)
+                self._levels[question, places] = level * part
 
-    def _counts(self, name: str, group: Group, part: Any) -> list[int]:
-        """Count decisions, or errors, of the rows of a group."""
+    def _looks_until(
+        self, question: Question, places: _Places, level: float
+    ) -> list[int | None]:
+        """Say after how many looks each change would be seen."""
+        if question.name == "broken":
+            return [1] * len(words.CHANGES)
+        known = self._known.get((question.quantity, places), self._training)
+        noise, of_known, fewest = 0.0, 0.0, np.inf
+        for place in places:
+            track = self._tracks[place]
+            rows = float(track.mean(question.quantity, self._total).rows)
+            mean = track.mean(question.quantity, known.counts)
+            if not rows or not mean.rows:
+                return [None] * len(words.CHANGES)
+            row = float(mean.square - mean.mean**2) + 1e-9
+            noise += row / rows * len(self.looks)
+            of_known += row / float(mean.rows) * (not question.is_absolute)
+            fewest = min(fewest, rows / len(self.looks))
+        looks = []
+        for change in words.CHANGES:
+            seen = looks_until_seen(
+                # Alike volumes share a simulation: a watch may have thousands of pairs.
+                float(f"{1 / noise:.2g}"),
+                float(f"{1 / max(of_known, 1e-9):.2g}"),
+                change,
+                float(f"{level:.2g}"),
+                tolerance=0.0 if question.is_absolute else question.tolerance or 0.0,
+                number=self._starts[-1].number - known.start + 1,
+                least=int(np.ceil(LEAST_ROWS / fewest)),
+            )
+            looks.append(seen)
+        return looks
 
-        def decided(rows: GroupEvidence) -> tuple[int, int]:
-            """Count the rows decided as positive, and the others."""
-            pool = self.clf.model_of(group).pool
-            called = int(pool.called(rows)[self._members[group]])
-            return called, int(rows.scores.size) - called
+    def _ask(
+        self, question: Question, places: _Places
+    ) -> tuple[float, Start, list[float], list[float]]:
+        """Ask a question of all rows so far.
 
-        if name == "parity":
-            return list(decided(part))
-        if name == "fpr_gap":
-            return list(decided(part.negatives))
-        if name == "fnr_gap":
-            right, wrong = decided(part.positives)
-            return [wrong, right]
-        true_positives, missed = decided(part.positives)
-        false_alarms, true_negatives = decided(part.negatives)
-        return [missed, true_positives + true_negatives, false_alarms]
+        Returns
+        -------
+        chance : float
+            The anytime p-value; 1 if the estimated change is within the tolerance.
+        start : Start
+            Since when rows tell most of a change.
+        before, now : list of float
+            What was known of each group, and its mean since the start.
+        """
+        known = self._known.get((question.quantity, places), self._training)
+        starts = [start for start in self._starts if start.number >= known.start]
+        if not starts:
+            return 1.0, self._starts[-1], [], []
+        numbers = np.array([start.number for start in starts]) - known.start
+        passed = np.array([start.counts for start in starts])
+        since = self._total - passed
+        if question.name == "broken":
+            chances = self._tracks[places[0]].misfit_chances(since, numbers)
+            worst = int(chances.argmin())
+            return float(chances[worst]), starts[worst], [], []
+        tolerance = question.tolerance or 0.0
+        before, now, changes, noises = [], [], [], []
+        fewest: Any = np.inf
+        for place in places:
+            track = self._tracks[place]
+            after = track.mean(question.quantity, since)
+            earlier = known.counts + passed - known.passed
+            change, of_group = compared(after, track.mean(question.quantity, earlier))
+            if question.is_absolute:
+                of_group = compared(after, after)[1] / 2
+            changes.append(change)
+            noises.append(of_group)
+            fewest = np.minimum(fewest, after.rows)
+            before.append(track.mean(question.quantity, known.counts).mean)
+            now.append(after.mean)
+        change = _gap(changes)
+        moved = _gap(now) - _gap(before)
+        if question.is_absolute:
+            moved = _gap(now)
+            change = np.sign(moved) * np.maximum(np.abs(moved) - tolerance, 0.0)
+        information = np.where(fewest < LEAST_ROWS, 0.0, 1 / sum(noises))
+        chance, best = answer(change, information, moved, tolerance, numbers)
+        rates = np.array([before, [mean[best] for mean in now]])
+        if question.quantity == "share":
+            rates = np.clip(rates, 0.0, 1.0)
+        return float(chance), starts[int(best)], *rates.round(4).tolist()
 
-    def _stands(self, question: Question, groups: Sequence[Group]) -> bool:
+    def _stands(self, question: Question, places: _Places) -> bool:
         """Tell whether an alarm stands, or its question is closed."""
         for alarm in self._raised:
-            same = alarm["question"] == str(question) and alarm["groups"] == [*groups]
-            if same and not (alarm["acknowledged"] and _is_asked_anew(alarm)):
+            same = (alarm["question"], alarm["groups"]) == (str(question), places)
+            if same and not (alarm["acknowledged"] and question.is_asked_anew):
                 return True
         return False
 
-    def _found(self, evidence: Evidence) -> list[dict[str, Any]]:
+    def _found(self, counts: np.ndarray) -> list[dict[str, Any]]:
         """Describe every group at the last look."""
         found = []
-        for group in self._groups:
-            entry: dict[str, Any] = {"group": group_to_json(group)}
-            entry |= {"since": None, "rows": 0, "decided": None}
-            entry["share"] = Estimate(float("nan"))
-            part = evidence.groups.get(group)
-            if part is not None:
-                called, others = self._counts("parity", group, part)
-                entry["decided"] = called / (called + others)
-            track = self._tracks.get(group)
-            if track is not None and track.starts:
-                place = self._shown_start(group, track)
-                start = track.starts[place]
+        for place, track in enumerate(self._tracks):
+            decided = track.mean("parity", counts)
+            entry: dict[str, Any] = {"since": None, "rows": 0, "decided": None}
+            if decided.rows:
+                entry["decided"] = float(decided.mean)
+            share = Estimate(float("nan"))
+            if track.reference is not None:
+                start = self._shown_start(place)
+                since = self._total - start.counts
                 entry["since"] = self.looks[start.look]["name"]
-                entry["rows"] = int(start.cells.sum())
-                share = track.estimate(place, self.alpha)
-                entry["share"] = Estimate(*(round(end, 4) for end in share))
+                entry["rows"] = int(track.mean("share", since).rows)
+                chance = self.alpha * float(start_weight(start.number))
+                share = track.estimate(since, chance)
+            entry["share"] = Estimate(*(round(end, 4) for end in share))
             found.append(entry)
         return strict_json(found)
 
-    def _shown_start(self, group: Group, track: Track) -> int:
+    def _shown_start(self, place: int) -> Start:
         """Return since when rows are shown: since a change, or since the first look."""
-        for alarm in self.alarms:
-            if alarm["groups"] == [group] and _is_asked_anew(alarm):
-                chances = track.chances(Question.parse(alarm["question"]))
-                if chances:
-                    return min(chances, key=lambda place: chances[place])
-        return 0
+        for alarm in self._raised:
+            question = Question.parse(alarm["question"])
+            active = alarm["acknowledged"] is None and alarm["groups"] == (place,)
+            if active and question.quantity == "share":
+                return self._ask(question, (place,))[1]
+        first = self._known.get(("share", (place,)), self._training).start
+        later = [start for start in self._starts if start.number >= first]
+        return (later or self._starts[-1:])[0]
 
     def acknowledge(
         self, question: str, group: Any = None, *, reference: float | None = None
     ) -> None:
         """Acknowledge an alarm: it is no longer active.
 
-        "moved" and "changed" start again with the next rows; acknowledging one
-        acknowledges both. "broken" and the questions about rates are closed for these
-        groups until the model is fitted again, since their answer is known.
+        A question starts again with the next rows, and compares with those since the
+        change; acknowledging "moved" acknowledges "changed", too. "broken" and
+        questions about an absolute bound are closed for these groups until the model is
+        fitted again, since their answer is known.
 
         Parameters
         ----------
@@ -350,9 +471,9 @@ class Watch(InNotebook):
             estimate of the last look.
         """
         found = []
-        for alarm in self.alarms:
+        for alarm, shown in zip(self._active(), self.alarms, strict=True):
             named = question in (alarm["question"], alarm["question"].split(">")[0])
-            if named and (group is None or alarm["groups"] in ([group], group)):
+            if named and (group is None or shown["groups"] in ([group], group)):
                 found.append(alarm)
         if len(found) != 1:
             standing = [(alarm["question"], alarm["groups"]) for alarm in self.alarms]
@@ -360,31 +481,41 @@ class Watch(InNotebook):
                 "question and group must name one active alarm, got "
                 f"{question!r} and {group!r}; active: {standing or 'none'}."
             )
-        alarm = found[0]
-        if _is_asked_anew(alarm):
-            track = self._tracks[alarm["groups"][0]]
-            if reference is None:
-                place = self._shown_start(alarm["groups"][0], track)
-                reference = track.estimate(place, self.alpha).value
-            check_prevalence("reference", reference, closed=False)
-            track.share = float(reference)
-            track.is_estimated = False
-            track.starts = []
-            # Both questions are about the same rows, and both are asked anew.
-            for other in self.alarms:
-                if other["groups"] == alarm["groups"] and _is_asked_anew(other):
-                    other["acknowledged"] = self.looks[-1]["name"]
-        elif reference is not None:
+        asked = Question.parse(found[0]["question"])
+        places = found[0]["groups"]
+        if reference is not None and asked.name not in ("moved", "changed"):
             raise ParameterError(
                 "reference",
                 f"must be None except for 'moved' and 'changed', got {reference!r}.",
             )
-        alarm["acknowledged"] = self.looks[-1]["name"]
+        if asked.is_asked_anew:
+            known = self._total - self._ask(asked, places)[1].counts
+            if reference is not None:
+                check_prevalence("reference", reference, closed=False)
+                known = known.astype(float)
+                track = self._tracks[places[0]]
+                known[track.place] = track.as_known(reference)
+            first = self._starts[-1].number + 1
+            self._known[asked.quantity, places] = Known(first, known, self._total)
+        for alarm in self._active():
+            # Two questions may be about the same rows: both are asked anew.
+            about = Question.parse(alarm["question"])
+            alike = about.quantity == asked.quantity and alarm["groups"] == places
+            both_anew = asked.is_asked_anew and about.is_asked_anew
+            if alarm is found[0] or (alike and both_anew):
+                alarm["acknowledged"] = self.looks[-1]["name"]
+
+    def _active(self) -> list[dict[str, Any]]:
+        return [alarm for alarm in self._raised if alarm["acknowledged"] is None]
 
     @property
     def alarms(self) -> list[dict[str, Any]]:
-        """Active alarms: question, groups, look, since and p_value."""
-        return [alarm for alarm in self._raised if alarm["acknowledged"] is None]
+        """Active alarms: question, groups, look, since, p_value, before and now."""
+        alarms = []
+        for alarm in self._active():
+            groups = [self._groups[place] for place in alarm["groups"]]
+            alarms.append({**alarm, "groups": groups})
+        return alarms
 
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each group, as of the last look.
@@ -401,22 +532,22 @@ class Watch(InNotebook):
             return group_table(self._groups, [])
         rows = []
         last = self.looks[-1]["groups"]
-        for group, entry in zip(self._groups, last, strict=True):
+        for place, entry in enumerate(last):
             row = {"since": entry["since"], "rows": entry["rows"], **_shares(entry)}
-            for question in self.questions:
-                row[str(question)] = self._answer(question, group)
-            rows.append(row)
+            rows.append(row | self._answers(place))
         return group_table(self._groups, rows)
 
-    def _answer(self, question: Question, group: Group) -> bool | None:
-        """Tell whether a question was answered with yes for a group."""
-        if question.name in OF_SHARES and group not in self._tracks:
-            return None
-        text = str(question)
-        return any(
-            alarm["question"] == text and group in alarm["groups"]
-            for alarm in self.alarms
-        )
+    def _answers(self, place: int) -> dict[str, bool | None]:
+        """Tell whether each question was answered with yes for a group."""
+        answers: dict[str, bool | None] = {}
+        for question in self.questions:
+            answers[str(question)] = None
+            if question.quantity != "share" or self._tracks[place].reference:
+                answers[str(question)] = any(
+                    alarm["question"] == str(question) and place in alarm["groups"]
+                    for alarm in self._active()
+                )
+        return answers
 
     def history(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each look and group.
@@ -428,12 +559,13 @@ class Watch(InNotebook):
         """
         rows = []
         for look in self.looks:
-            for group, entry in zip(self._groups, look["groups"], strict=True):
+            for place, entry in enumerate(look["groups"]):
                 raised = []
                 for alarm in self._raised:
-                    if alarm["look"] == look["name"] and group in alarm["groups"]:
+                    if alarm["look"] == look["name"] and place in alarm["groups"]:
                         raised.append(alarm["question"])
-                row = {"look": look["name"], "group": self.names[group]}
+                group = self.names[self._groups[place]]
+                row = {"look": look["name"], "group": group}
                 rows.append({**row, **_shares(entry), "alarm": ", ".join(raised)})
         return pd.DataFrame(rows)
 
@@ -451,6 +583,8 @@ class Watch(InNotebook):
         columns, rows = words.answers(summary)
         notes = [words.NOT_TESTED] if words.is_untested(rows) else []
         notes += [f"ALARM: {text}." for text in words.alarm_texts(summary["alarms"])]
+        if len(self.looks) == 1:
+            notes.append(words.sight_text(summary))
         table = pd.DataFrame(rows, columns=columns).set_index("group")
         return words.head(summary), table, notes
 
@@ -461,17 +595,19 @@ class Watch(InNotebook):
         -------
         dict
             ``look``, ``number``, ``rows``, ``alpha``, ``promises``, ``questions``,
-            ``groups`` and ``alarms``.
+            ``groups``, ``alarms``, and ``sees``: the number of looks after which a
+            change of .05, .1 and .17 from now on will be seen; None if more than 100.
         """
         last = self.looks[-1] if self.looks else {"name": None, "rows": 0, "groups": []}
+        names = list(self.names.values())
         groups = []
-        for group, entry in zip(self._groups, last["groups"], strict=False):
-            answers = {str(q): self._answer(q, group) for q in self.questions}
-            groups.append({**entry, "group": self.names[group], "answers": answers})
+        for place, entry in enumerate(last["groups"]):
+            answers = self._answers(place)
+            groups.append({**entry, "group": names[place], "answers": answers})
         alarms = []
         for alarm in self.alarms:
-            names = [self.names[group] for group in alarm["groups"]]
-            alarms.append({**alarm, "groups": names})
+            of_alarm = [self.names[group] for group in alarm["groups"]]
+            alarms.append({**alarm, "groups": of_alarm})
         return {
             "look": last["name"],
             "number": len(self.looks),
@@ -481,26 +617,42 @@ class Watch(InNotebook):
             "questions": [str(question) for question in self.questions],
             "groups": groups,
             "alarms": alarms,
+            "sees": self._sees(),
         }
+
+    def _sees(self) -> list[dict[str, Any]]:
+        """Say how soon changes from now on are expected to be seen."""
+        sees = []
+        of_pairs = sum(len(places) == 2 for _, places in self._levels)
+        names = list(self.names.values())
+        for (question, places), level in self._levels.items():
+            many = len(places) == 2 and of_pairs > _MOST_PAIRS
+            if question.name != "broken" and not many:
+                looks = self._looks_until(question, places, level)
+                entry = {"question": str(question), "looks": looks}
+                sees.append({**entry, "groups": [names[place] for place in places]})
+        return sees
 
     def to_json(self) -> str:
         """Write the state as JSON text: only counts, no rows."""
-        alarms = []
-        for alarm in self._raised:
-            groups = [group_to_json(group) for group in alarm["groups"]]
-            alarms.append({**alarm, "groups": groups})
-        tracks = []
-        for group, track in self._tracks.items():
-            tracks.append({"group": group_to_json(group), **track.to_json()})
+        starts = [[*start[:2], start.counts.tolist()] for start in self._starts]
+        known = []
+        for about, (first, counts, passed) in self._known.items():
+            known.append([*about, first, counts.tolist(), passed.tolist()])
+        levels = []
+        for (question, places), level in self._levels.items():
+            levels.append([str(question), places, level])
         state = {
             "fingerprint": self.clf.fingerprint_,
             "questions": [str(question) for question in self.questions],
             "alpha": self.alpha,
-            "members": list(self._members.values()),
+            "members": [track.member for track in self._tracks],
             "looks": self.looks,
-            "alarms": alarms,
-            "tracks": tracks,
-            "bets": {name: bet.to_json() for name, bet in self._bets.items()},
+            "alarms": self._raised,
+            "total": self._total.tolist(),
+            "starts": starts,
+            "known": known,
+            "levels": levels,
         }
         return seal(state, _FORMAT)
 
@@ -527,20 +679,24 @@ class Watch(InNotebook):
         check_fitted_cape(clf)
         state = unseal(text, "Watch.to_json", _FORMAT, clf.fingerprint_)
         watch = cls(clf, state["questions"], alpha=state["alpha"])
-        watch._members = dict(zip(watch._groups, state["members"], strict=True))
+        watch._follow(state["members"])
         watch.looks = state["looks"]
         for alarm in state["alarms"]:
-            groups = [group_from_json(group) for group in alarm["groups"]]
-            watch._raised.append({**alarm, "groups": groups})
-        for entry in state["tracks"]:
-            watch._tracks[group_from_json(entry["group"])].restore(entry)
-        for name, entry in state["bets"].items():
-            watch._bets[name].restore(entry)
+            watch._raised.append({**alarm, "groups": tuple(alarm["groups"])})
+        watch._total = np.array(state["total"])
+        for number, look, counts in state["starts"]:
+            watch._starts.append(Start(number, look, np.array(counts)))
+        for quantity, places, first, counts, passed in state["known"]:
+            known = Known(first, np.array(counts), np.array(passed))
+            watch._known[quantity, tuple(places)] = known
+        for question, places, level in state["levels"]:
+            watch._levels[Question.parse(question), tuple(places)] = level
         return watch
 
 
-def _is_asked_anew(alarm: Mapping[str, Any]) -> bool:
-    return Question.parse(alarm["question"]).name in ASKED_ANEW
+def _gap(means: Sequence[Any]) -> Any:
+    """Return the mean of a group, or the gap between those of two."""
+    return means[0] if len(means) == 1 else means[0] - means[1]
 
 
 def _shares(entry: Mapping[str, Any]) -> dict[str, Any]:

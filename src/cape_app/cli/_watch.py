@@ -46,7 +46,8 @@ def watch(
 
     Every look counts its rows once and asks the same questions about all rows so far.
     The chance that it ever raises a false alarm, over all looks, groups and questions,
-    is about 5%. The exit code is 1 while an alarm is active. Run it on a schedule; to
+    is about 5%. The exit code is 1 while an alarm is active and not acknowledged, and 2
+    if something went wrong. Run it on a schedule; a look repeated counts nothing. To
     look back, use cape predict with several files. The reference must be labelled rows
     that the model was not trained on: use cape train --score, or a prefit model.
 
@@ -58,8 +59,9 @@ def watch(
         Where the watch keeps its counts (.json). The first look creates it.
     ask : QUESTION
         A question, chosen at the first look: moved>0.05, changed, broken, parity>0.1,
-        and with labels fpr_gap>0.1, fnr_gap>0.1, pd>0.05. Repeat the option for more
-        questions. Default: moved>0.05, broken and parity>0.1.
+        and with labels fpr_gap>0.1, fnr_gap>0.1, pd>0.05. They compare with the
+        reference; 'absolute parity>0.1' does not. Repeat the option for more questions.
+        Default: moved>0.05, broken and parity>0.1.
     name : NAME
         Name of the look, such as its date. Default: that of the file.
     fail_if : QUESTION
@@ -69,7 +71,7 @@ def watch(
         Clear this alarm: question:group, such as moved:a or parity:a,b.
     reference : NUMBER
         With --acknowledge: the share of positives that the question moved compares with
-        from now on. Default: the current estimate.
+        from now on. Default: that of the rows since the change.
     """
     if file is None and acknowledge is None:
         raise ValueError("FILE is missing: name the new rows.")
@@ -78,7 +80,7 @@ def watch(
     if reference is not None and acknowledge is None:
         raise ValueError("--reference must be given together with --acknowledge.")
     from cape.watch._tracks import Question
-    from cape_app.files._watch import open_watch, read_look
+    from cape_app.files._watch import open_watch, read_look, remark_on_dates
     from cape_app.pages._model import file_provenance
     from cape_app.pages._over_time import watch_summary
 
@@ -118,11 +120,20 @@ def watch(
         # Another watch may have looked while this one was reading.
         watched = resume()
         if file is not None:
+            n_looks = len(watched.looks)
             watched.look(evidence, name or file.name.partition(".")[0])
+            remark_on_dates(watched, n_looks, notes)
         temporary = stack.enter_context(new_file(state, overwrite=True))
         temporary.write_text(watched.to_json(), encoding="utf-8")
         provenance = file_provenance(loaded)
-        summary = watch_summary(watched, provenance=provenance, command=command)
+        acknowledged = ""
+        if watched.alarms:
+            acknowledged = batch.to_paste(
+                "watch", model, None, state=state, acknowledge=_subject(watched)
+            )
+        summary = watch_summary(
+            watched, provenance=provenance, command=command, acknowledge=acknowledged
+        )
         summary["notes"] = _app.give_notes(notes)
         output.write_page(summary)
     show = partial(words.watched, command=command, verbose=output.verbose)
@@ -130,6 +141,13 @@ def watch(
     names = [Question.parse(alarm["question"]).name for alarm in watched.alarms]
     if any(name in fatal or not fatal for name in names):
         raise typer.Exit(1)
+
+
+def _subject(watched: Watch) -> str:
+    """Write the first alarm as --acknowledge reads it."""
+    alarm = watched.alarms[0]
+    groups = [watched.names[group] for group in alarm["groups"]]
+    return f"{alarm['question']}:{','.join(groups)}"
 
 
 def _parse_subject(text: str, names: Mapping[Any, str]) -> tuple[str, Any]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from cape.evidence._evidence import Evidence
 from cape.watch._tracks import OF_LABELS, Question
@@ -13,6 +17,9 @@ from cape_app.files import _scan
 from cape_app.files._model import TableModel
 from cape_app.files._notes import Notes
 from cape_app.tables import Dialect, Source
+
+# 2026-05 or 2026-05-03, not in the middle of a longer number.
+_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d-\d\d(?:-\d\d)?(?!\d)")
 
 
 def open_watch(
@@ -53,6 +60,42 @@ def open_watch(
                 f"{', '.join(questions)}. For other questions, begin a new --state."
             )
     return watch
+
+
+def remark_on_dates(watch: Watch, n_before: int, notes: Notes) -> None:
+    """Remark on a look that was repeated, comes late, or follows a missing one.
+
+    Parameters
+    ----------
+    watch : Watch
+        After the look. The names of its looks may have dates: 2026-05 or 2026-05-03.
+    n_before : int
+        Looks before it.
+    notes : Notes
+    """
+    names = [look["name"] for look in watch.looks]
+    if len(names) == n_before:
+        notes.say("look_repeated")
+        return
+    dates = [date for name in names for date in _DATE.findall(name)]
+    if len(names) < 2 or len(dates) != len(names) or len(set(map(len, dates))) > 1:
+        return
+    unit: Any = "M" if len(dates[0]) == len("2026-05") else "D"
+    try:
+        periods = pd.PeriodIndex(dates, freq=unit)
+    except ValueError:
+        # The 31st of February is a name and no date.
+        return
+    latest, now = periods[:-1].max(), periods[-1]
+    if now <= latest:
+        notes.say("look_goes_back", look=now, latest=latest)
+        return
+    usual = np.diff(np.unique(periods[:-1].asi8)).min(initial=2**31)
+    if unit == "M":
+        usual = min(usual, 1)
+    missing = pd.period_range(latest, now, freq=unit)[:-1:usual][1:]
+    if len(missing):
+        notes.say("looks_missing", names=", ".join(map(str, missing)))
 
 
 def read_look(

@@ -202,7 +202,11 @@ def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
 
 
 def watch_summary(
-    watch: Watch, *, provenance: Mapping[str, Any], command: str = ""
+    watch: Watch,
+    *,
+    provenance: Mapping[str, Any],
+    command: str = "",
+    acknowledge: str = "",
 ) -> Summary:
     """Summarise a watch: its last look, and its history.
 
@@ -213,6 +217,8 @@ def watch_summary(
         The model, from `file_provenance`.
     command : str, default=""
         What draws rows to label.
+    acknowledge : str, default=""
+        What acknowledges the first alarm.
 
     Returns
     -------
@@ -225,6 +231,7 @@ def watch_summary(
         "title": str(found["look"]),
         "positive": positive_label(provenance["columns"]),
         "command": command if found["alarms"] else "",
+        "acknowledge": acknowledge,
         **found,
         "history": strict_json(watch.history().to_dict("records")),
         "made": stamped(provenance),
@@ -295,6 +302,7 @@ def watch_context(summary: Summary) -> Summary:
         "alarms": _watch.alarm_texts(summary["alarms"]),
         "columns": columns,
         "rows": rows,
+        "sight": _watch.sight(summary),
         "pictures": pictures,
         "watch": _watch,
     }

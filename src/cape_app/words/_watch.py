@@ -12,6 +12,8 @@ from cape.shown._watch import (
     answers,
     head,
     is_untested,
+    sight,
+    sight_text,
 )
 from cape_app.words._terminal import FIRST_GROUPS, Blocks, Styled, TextTable
 
@@ -46,6 +48,13 @@ def watched(
         yield f"{len(rows) - n_shown} more groups (see --verbose)."
     for text in alarm_texts(summary["alarms"]):
         yield Styled(f"ALARM: {text}.", "bad")
-    if summary["alarms"] and command:
-        yield "Label 100 rows:"
-        yield Styled(f"  {command}", "command")
+    if summary["number"] == 1 and len(summary["groups"]) <= MOST_GROUPS:
+        yield sight_text(summary)
+    if verbose:
+        yield TextTable("Looks until a change is seen", *sight(summary))
+    if summary["alarms"]:
+        if command:
+            yield "Label 100 rows:"
+            yield Styled(f"  {command}", "command")
+        yield "Once you know the cause, acknowledge the alarm:"
+        yield Styled(f"  {summary['acknowledge']}", "command")

@@ -52,12 +52,16 @@ def test_days_are_looked_at_until_an_alarm_is_acknowledged(cape, folder, tmp_pat
     assert codes[:2] == [0, 0] and codes[-1] == 1
     content = json.loads(out)
     assert content["look"] == "2026-05-06" and content["number"] == 6
-    (alarm,) = content["alarms"]
+    alarm, gap = content["alarms"]
     assert (alarm["question"], alarm["groups"]) == ("moved>0.05", ["a"])
+    assert gap["question"] == "parity>0.1"
+    assert content["acknowledge"].endswith("--acknowledge 'moved>0.05:a'")
     assert alarm["since"] in ("2026-05-02", "2026-05-03", "2026-05-04")
 
     shown = ("watch", folder / "model.cape", *state, "--acknowledge", "moved:a")
     code, out, _ = cape(*shown, "--reference", 0.65)
+    assert code == 1 and out.count("ALARM") == 1
+    code, out, _ = cape(*shown[:-1], 'parity:a,b "2"')
     assert code == 0 and "ALARM" not in out
     assert cape(*shown)[0] == 2
 
@@ -73,7 +77,7 @@ def test_one_screen_has_a_line_a_group(cape, folder, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["2026-05-01.csv"], "--name"),
+        (["2026-05-01.csv", "--name", "other"], "evidence"),
         (["2026-05-02.csv", "--name", "2026-05-01"], "--name"),
         (["2026-05-02.csv", "--ask", "changed"], "--ask"),
         (["2026-05-02.csv", "--reference", "0.5"], "--acknowledge"),
@@ -92,6 +96,22 @@ def test_mistakes_are_told_and_count_nothing(cape, folder, tmp_path, options, wo
     code, _, err = cape("watch", folder / "model.cape", *options, "--state", state)
     assert code == 2 and words in err
     assert state.read_text() == before
+
+
+def test_what_is_odd_about_dates_is_said(cape, folder, tmp_path):
+    state = ("--state", tmp_path / "watch.json")
+    said = []
+    for number, date in enumerate(("03", "04", "04", "06", "02"), 1):
+        number -= number > 2
+        file = folder / f"2026-05-0{number}.csv"
+        _, out, _ = cape(
+            *("watch", folder / "model.cape", file, *state, "--json"),
+            *("--name", f"2026-{date}"),
+        )
+        said.append(" ".join(json.loads(out)["notes"]))
+    assert said[:2] == ["", ""]
+    assert "taken before" in said[2] and "2026-05" in said[3]
+    assert "2026-02 comes after 2026-06" in said[4]
 
 
 def test_counts_of_a_database_are_a_look_like_any_other(cape, folder, tmp_path):
