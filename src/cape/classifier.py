@@ -44,7 +44,7 @@ from cape.base._validation import (
 from cape.drift import Past
 from cape.evidence._columns import TableCells
 from cape.quantify import QUANTIFIERS, make_quantifier
-from cape.rules import RULES, Rule
+from cape.rules import RULES, Prevalence, Rule
 from cape.rules._adaptation import Adaptation, warn_if_doubtful
 from cape.rules._deciding import (
     adapt,
@@ -612,6 +612,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             drift=drift,
             past=self.past,
             group_columns=combined_columns(self.group_columns),
+            # The paper's rule has no use for rates.
+            correct_rates=not isinstance(rule, Prevalence),
             labels=labels,
         )
         warn_if_doubtful(adaptation)

@@ -10,6 +10,7 @@ prediction-powered inference (Angelopoulos et al. 2023).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import hypot
 
 import numpy as np
@@ -132,13 +133,19 @@ class LabelFactor:
         )
         return Estimate(float(value), float(low), float(high))
 
+    @cached_property
+    def estimate(self) -> tuple[float, float]:
+        """The share according to these labels alone, and its standard error."""
+        alone = self.alone(_LEVEL)
+        return alone.value, alone.standard_error(_LEVEL)
+
     def p_value(self, share: float, error: float) -> float:
         """Return the probability of a distance as great from a share with an error."""
-        alone = self.alone(_LEVEL)
-        if alone.value == share:
+        value, own_error = self.estimate
+        if value == share:
             return 1.0
-        noise = hypot(alone.standard_error(_LEVEL), error)
-        distance = abs(alone.value - share)
+        noise = hypot(own_error, error)
+        distance = abs(value - share)
         return 2 * float(ndtr(-distance / noise)) if noise > 0 else 0.0
 
 

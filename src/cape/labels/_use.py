@@ -15,8 +15,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.optimize import brentq
-from sklearn.isotonic import isotonic_regression
+from scipy.optimize import brentq, isotonic_regression
 
 from cape.base._estimate import Estimate
 from cape.base._groups import Group
@@ -309,7 +308,7 @@ def _keep_order(rates: np.ndarray, trained: np.ndarray) -> np.ndarray:
     # Decisions that were made, the last member if it does not fall, are no cut.
     n_cuts = len(rates) - (not falls[-1:].all())
     cuts = isotonic_regression(rates[:n_cuts], increasing=False)
-    return np.append(cuts, rates[n_cuts:])
+    return np.append(cuts.x, rates[n_cuts:])
 
 
 @dataclass(frozen=True)
@@ -433,14 +432,13 @@ def _compare(
     It is refuted at 5 %; else confirmed if the two differ by at most 0.1, at 95 %
     confidence.
     """
-    alone = factor.alone(level)
+    value, error = factor.estimate
     p_value = factor.p_value(label_free.value, label_free.standard_error(level))
     if p_value < _REFUTED:
-        return alone.value, "refuted", p_value
-    noise = _ONE_SIDED_95 * alone.standard_error(level)
-    if abs(alone.value - label_free.value) + noise <= _CONFIRMED_WITHIN:
-        return alone.value, "confirmed", p_value
-    return alone.value, "not_contradicted", p_value
+        return value, "refuted", p_value
+    if abs(value - label_free.value) + _ONE_SIDED_95 * error <= _CONFIRMED_WITHIN:
+        return value, "confirmed", p_value
+    return value, "not_contradicted", p_value
 
 
 def _may_be_missing(evidence: GroupEvidence, sample: LabelledSample) -> bool:

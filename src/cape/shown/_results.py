@@ -68,7 +68,13 @@ def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
     """
     labels = adapted.labels
     if labels.rows == 0:
-        return "no row has a label"
+        before, now = adapted.without_labels.value, adapted.estimate.value
+        if before == now:
+            return "no row has a label"
+        return (
+            "no row has a label; labels of other groups moved the estimate from "
+            f"{before:.3f} to {now:.3f}"
+        )
     rows = counted(labels.rows, "label")
     if labels.rows == adapted.rows > 1:
         rows = f"labels for all {labels.rows:,} rows"

@@ -55,7 +55,8 @@ USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
         ),
         (
             {"rows": 0},
-            "no row has a label",
+            "no row has a label; labels of other groups moved the estimate from 0.200 "
+            "to 0.600",
         ),
     ],
 )
