@@ -334,11 +334,11 @@ def backtest(
     names = unique_names(history.groups.keys, combined_columns(clf.group_columns))
     rows = []
     pairs = []
-    nothing: Any = Past()
-    if getattr(clf, "past", None) is not None:
+    nothing = Past()
+    if clf.past is not None:
         # What it has learned may be of these very periods.
         nothing = replace(clf.past, told=(), transitions=0)
-    learned: dict[int, Any] = {}
+    learned: dict[int, Past] = {}
     for newest, predicted, _, new in jobs:
         model, evidence, labelled = next(fitted)
         # Only what was known when the model was trained: its labels had come by then.
@@ -370,9 +370,8 @@ def backtest(
                     "labels_off": abs(value - score.truth),
                 }
             rows.append(row)
-        learn = getattr(seen.adaptation.posterior, "learn", None)
-        if learn is not None:
-            learned[predicted] = learn(truths)
+        if seen.adaptation.posterior is not None:
+            learned[predicted] = seen.adaptation.posterior.learn(truths)
         if on_transition is not None:
             on_transition(len(pairs), len(jobs))
     about = {

@@ -120,7 +120,6 @@ def backtest_file(
     summary = result.summary
     record = {name: summary[name] for name in RECORD}
     newest = result.newest
-    if hasattr(prepared.clf, "past"):
-        prepared.clf.past = result.past
+    prepared.clf.past = result.past
     prepared = replace(prepared, X=prepared.X.iloc[newest], y=prepared.y[newest])
     return result, prepared.fit(out, overwrite=overwrite, key=key, past=record)

@@ -358,3 +358,49 @@ def test_an_interval_holds_give_or_take_half_a_row():
     assert holds(Estimate(0.1, 0.05, 0.15), 0.2, 10)
     assert not holds(Estimate(0.1, 0.05, 0.15), 0.2, 11)
     assert not holds(Estimate(0.1, math.nan, math.nan), 0.1, 10)
+
+
+@pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
+def test_what_was_learned_changes_what_is_said_next():
+    """Shares at random, and calm shares below drifting scores, give unlike pasts.
+
+    Of ten next periods of the same kind, the past of this kind says more: narrower
+    intervals, and less beyond their ends.
+    """
+    rng = np.random.default_rng(0)
+    restless = rng.uniform(0.1, 0.9, (18, 2))
+    calm = np.tile([0.35, 0.55], (18, 1)) + rng.normal(0, 0.01, (18, 2))
+    tables = {
+        "restless": history(restless, n=400, seed=1),
+        "calm": history(calm, n=400, seed=1, drift=0.1),
+    }
+    pasts = {}
+    for kind, table in tables.items():
+        pasts[kind] = run(table[table["year"] < 2018]).past
+    told = {kind: np.array(past.told) for kind, past in pasts.items()}
+    assert told["calm"].sum() == pytest.approx(7)
+    # Rows are moves, the smallest first, and columns are drifts, none first.
+    assert told["calm"][:2].sum() > 6 and told["restless"][2:].sum() > 6
+    assert told["calm"][:, 2:].sum() > told["restless"][:, 2:].sum()
+    columns = ["u", "v", "z"]
+    for kind, table in tables.items():
+        scores = {}
+        for known, past in pasts.items():
+            old = table[table["year"] == 2017]
+            clf = model(past=past).fit(old[columns], old["y"])
+            scores[known] = 0
+            for _, new in table[table["year"] > 2017].groupby("year"):
+                found = examine(clf, new[columns]).score(new["y"]).table()
+                below = (found["low"] - found["truth"]).clip(lower=0)
+                above = (found["truth"] - found["high"]).clip(lower=0)
+                width = found["high"] - found["low"]
+                scores[known] += (width + 40 * (below + above)).mean()
+        own = scores.pop(kind)
+        (other,) = scores.values()
+        assert own < 0.85 * other
+
+
+def test_a_past_that_is_given_does_not_enter_its_own_record(moving, result):
+    """It may have been learned from these very periods."""
+    again = run(moving, model(past=result.past))
+    pd.testing.assert_frame_equal(again.table(), result.table())
