@@ -19,21 +19,13 @@ DRAWS_DIFFER = (
     "another order are the same distribution, but other draws."
 )
 
-WORTH_FEWER_ROWS = (
-    "Rows with weights are worth fewer rows than repeated ones, whose copies count as "
-    "new rows: the past weighs more in the estimate."
-)
 MUST_FAIL = {
     "resampled": {
         "check_methods_subset_invariance": DEPENDS_ON_BATCH,
         "check_sample_weight_equivalence_on_dense_data": DRAWS_DIFFER,
         "check_sample_weight_equivalence_on_sparse_data": DRAWS_DIFFER,
     },
-    "threshold": {
-        "check_methods_subset_invariance": DEPENDS_ON_BATCH,
-        "check_sample_weight_equivalence_on_dense_data": WORTH_FEWER_ROWS,
-        "check_sample_weight_equivalence_on_sparse_data": WORTH_FEWER_ROWS,
-    },
+    "threshold": {"check_methods_subset_invariance": DEPENDS_ON_BATCH},
 }
 
 QUICK = {"cv": 2, "prevalences": 2, "min_group_size": 2}

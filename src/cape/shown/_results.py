@@ -359,7 +359,7 @@ def _of_wide_intervals(
         drift = adaptation.drifts[group]
         if adapted.labels.verdict is not None or drift.is_clear:
             continue
-        if adapted.verdict in ("too_little_known", "cannot_tell") and not drift.faults:
+        if adapted.verdict == "cannot_tell" and not drift.faults:
             listed.append(f"{names[group]!r} ({rows_text(adapted.rows)})")
     if listed:
         yield (
