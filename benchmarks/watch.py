@@ -315,7 +315,7 @@ def delays(records):
     ).items():
         by_name = {cell["question"]: delay_text(cell) for cell in cells}
         line = [f"{rows:,}", f"+{shift}", from_look + 1]
-        lines.append([*line, *(by_name.get(name, "") for name in names)])
+        lines.append([*line, *(by_name[name] for name in names)])
     return markdown_table([name.replace(" %", "%") for name in columns], lines)
 
 
