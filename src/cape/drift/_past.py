@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
+from scipy.stats import norm
 
 MOVES = ((0.1, 0.0), (0.3, 0.0), (0.3, 1.2))
 """How far the log-odds of shares may have moved since training: the standard deviation
@@ -78,6 +79,39 @@ class Past:
         """Probability of each scenario before the next batch."""
         known = self.pure * PURE + (1 - self.pure) * np.array(_NATURAL["weights"])
         return (_WORTH * known + self._told) / (_WORTH + self.transitions)
+
+    def usual_move(self, share: float, within: float) -> float:
+        """Return what one period in twenty exceeds, by one's own transitions alone.
+
+        Parameters
+        ----------
+        share : float
+            Share of positives in training.
+        within : float
+            Variance, in the two classes, of the numbers whose mean estimates a share.
+
+        Returns
+        -------
+        float
+            Distance of an estimated share from that in training; 0 with fewer than
+            three transitions, which do not tell what is usual.
+
+        Examples
+        --------
+        >>> calm = Past(((9.0, 0, 0, 0), *[(0.0, 0, 0, 0)] * 3), 9)
+        >>> round(calm.usual_move(0.3, 0.4), 2)
+        0.04
+        """
+        if self.transitions < _WORTH:
+            return 0.0
+        # A uniform share has log-odds with the variance pi^2 / 3.
+        logits = [*(own**2 + shared**2 for own, shared in MOVES), np.pi**2 / 3]
+        moves = np.array(logits) * (share * (1 - share)) ** 2
+        spread = np.sqrt(np.add.outer(moves, np.square(DRIFTS) * within))
+        grid = np.linspace(0, 0.5, 251)
+        beyond = 2 * norm.sf(grid / spread[..., None])
+        chance = np.tensordot(self._told / self.transitions, beyond, 2)
+        return float(grid[chance <= 0.05].min(initial=0.5))
 
 
 def only(weights: np.ndarray) -> Past:

@@ -12,12 +12,7 @@ from cape.base._estimate import Estimate
 from cape.drift._mixture import mixture_cuts
 from cape.evidence._evidence import PLAIN, GroupEvidence
 from cape.training._group_model import GroupModel
-from cape.watch._sequential import (
-    Reference,
-    ever_above,
-    farthest,
-    start_weight,
-)
+from cape.watch._sequential import Reference, ever_above, farthest, start_weight
 
 QUESTIONS = {
     "moved": 0.05,
@@ -70,26 +65,20 @@ class Question(NamedTuple):
         """Read a question such as "moved>0.05" or "absolute parity>0.1"."""
         pattern = r"\s*(absolute\s+)?([a-z_]+)\s*(?:>\s*(\d*\.?\d+)\s*)?"
         match = re.fullmatch(pattern, str(text))
-        if match is None or match[2] not in QUESTIONS:
-            examples = [str(cls(name, least)) for name, least in QUESTIONS.items()]
+        names = RATES if match and match[1] else QUESTIONS
+        if match is None or match[2] not in names:
+            examples = [str(cls(name, QUESTIONS[name])) for name in names]
             raise ValueError(
                 f"a question must be one of {', '.join(examples)}, got {text!r}."
             )
         name = match[2]
         default = QUESTIONS[name]
-        if match[1] and name not in RATES:
-            raise ValueError(
-                f"a question after 'absolute' must be one of {', '.join(RATES)}, got "
-                f"{text!r}."
-            )
         if match[3] is None:
             return cls(name, default, bool(match[1]))
         tolerance = float(match[3])
         if default is None or not tolerance < 0.5:
-            raise ValueError(
-                f"a question must have a tolerance below 0.5, and {name!r} "
-                f"{'none' if default is None else 'one'}, got {text!r}."
-            )
+            known = "no tolerance" if default is None else "a tolerance below 0.5"
+            raise ValueError(f"a question {name!r} must have {known}, got {text!r}.")
         return cls(name, tolerance, bool(match[1]))
 
     @property
@@ -166,7 +155,7 @@ class Track:
             cuts = mixture_cuts(model.positives, model.negatives, least)
         counts = [scores.merged(cuts) for scores in (model.positives, model.negatives)]
         reference = Reference(*counts) if len(cuts) > 1 else None
-        sizes = [model.positives.size, model.negatives.size]
+        sizes = [scores.size for scores in (model.positives, model.negatives)]
         if model.own is not None:
             sizes = [model.own.positives, model.own.negatives]
         rates = model.pool.rates
@@ -179,8 +168,16 @@ class Track:
         place = slice(first, first + len(training))
         return cls(model, member, cuts, reference, training, place)
 
-    def count(self, rows: GroupEvidence) -> np.ndarray:
+    @property
+    def of_training(self) -> tuple[float, float]:
+        """The share in training, and the variance of what estimates it in a class."""
+        share = self.model.prevalence
+        return share, self.reference.noise(share)[0] - share * (1 - share)
+
+    def count(self, rows: GroupEvidence | None) -> np.ndarray:
         """Count the rows of a look."""
+        if rows is None:
+            return np.zeros(len(self.training), dtype=np.int64)
         cells = rows.scores.merged(self.cuts)
         if rows.scores.unit != 1:
             cells = cells / rows.scores.unit

@@ -13,12 +13,7 @@ import pandas as pd
 
 from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
-from cape.base._groups import (
-    Group,
-    combined_columns,
-    group_table,
-    unique_names,
-)
+from cape.base._groups import Group, combined_columns, group_table, unique_names
 from cape.base._json_fields import seal, strict_json, unseal
 from cape.base._validation import (
     check_fitted_cape,
@@ -40,13 +35,7 @@ from cape.watch._sequential import (
     looks_until_seen,
     start_weight,
 )
-from cape.watch._tracks import (
-    OF_LABELS,
-    OF_PAIRS,
-    Question,
-    Track,
-    compared,
-)
+from cape.watch._tracks import OF_LABELS, OF_PAIRS, Question, Track, compared
 
 DEFAULT_QUESTIONS = ("moved>0.05", "broken", "parity>0.1")
 _FORMAT = 2
@@ -131,7 +120,9 @@ class Watch(InNotebook):
     -----
     Rows since every look are compared with training and the rows before, and the
     evidence of all looks adds up. Every group and question has its own part of alpha,
-    set at the first look: groups too small to see anything have little. Rows must be
+    set at the first look: groups too small to see anything have little. With a model
+    that knows its past (``CapeClassifier(past=...)``, three transitions or more), a
+    share must have moved by more than it did in 19 of 20 of its periods. Rows must be
     independent: days that vary by more than chance raise alarms. Other changes can move
     scores just as a new share would; labels of a hundred rows tell them apart.
 
@@ -178,11 +169,11 @@ class Watch(InNotebook):
             warnings.warn(words.NO_PROMISE, stacklevel=2)
         self._groups: list[Group] = list(clf.groups_)
         members = []
+        adapted = {} if adaptation is None else adaptation.groups
         for group in self._groups:
-            member = clf.model_of(group).unchanged
-            if adaptation is not None and group in adaptation.groups:
-                member = adaptation.groups[group].classifier
-            members.append(member)
+            members.append(clf.model_of(group).unchanged)
+            if group in adapted:
+                members[-1] = adapted[group].classifier
         self._follow(members)
 
     def _follow(self, members: Iterable[int]) -> None:
@@ -250,7 +241,6 @@ class Watch(InNotebook):
         self._total = self._total + counts
         if not self._levels and total:
             self._share_alpha_out()
-        raised: list[dict[str, Any]] = []
         for (question, places), level in self._levels.items():
             if self._stands(question, places):
                 continue
@@ -260,26 +250,23 @@ class Watch(InNotebook):
                 alarm |= {"look": name, "since": self.looks[start.look]["name"]}
                 # Over all groups, questions and looks.
                 alarm["p_value"] = min(chance / level * self.alpha, 1.0)
-                raised.append(alarm | {"before": before, "now": now})
-        self._raised += [alarm | {"acknowledged": None} for alarm in raised]
+                alarm |= {"before": before, "now": now, "acknowledged": None}
+                self._raised.append(alarm)
         self.looks[-1]["groups"] = self._found(counts)
         return [alarm for alarm in self.alarms if alarm["look"] == name]
 
     def _counts(self, evidence: Evidence) -> np.ndarray:
         """Count the rows of a look."""
         asked = any(question.name in OF_LABELS for question in self.questions)
+        kinds = [set(part.labelled) for part in evidence.groups.values()]
+        if asked and set().union(*kinds) - {PLAIN}:
+            raise ValueError(
+                "evidence must have labels of rows drawn with equal probability, "
+                "got rows with an inclusion_probability."
+            )
         counts = []
         for group, track in zip(self._groups, self._tracks, strict=True):
-            part = evidence.groups.get(group)
-            if part is None:
-                counts.append(np.zeros(len(track.training), dtype=np.int64))
-            elif asked and set(part.labelled) - {PLAIN}:
-                raise ValueError(
-                    "evidence must have labels of rows drawn with equal probability, "
-                    "got rows with an inclusion_probability."
-                )
-            else:
-                counts.append(track.count(part))
+            counts.append(track.count(evidence.groups.get(group)))
         return np.concatenate(counts)
 
     def _begin(self) -> None:
@@ -292,12 +279,10 @@ class Watch(InNotebook):
             rows = sum(look["rows"] for look in self.looks[newest.look : -1])
             if rows < _ROWS_OF_A_START and number not in first:
                 return
-        self._starts.append(Start(number, len(self.looks) - 1, self._total))
-        kept = []
-        for start in self._starts:
-            if is_kept(start.number, number) or start.number in first:
-                kept.append(start)
-        self._starts = kept
+        kept = [
+            s for s in self._starts if s.number in first or is_kept(s.number, number)
+        ]
+        self._starts = [*kept, Start(number, len(self.looks) - 1, self._total)]
 
     def _subjects(self, question: Question) -> list[_Places]:
         """List whom a question is about: groups that are tested, or pairs."""
@@ -313,18 +298,15 @@ class Watch(InNotebook):
         for question in self.questions:
             subjects = self._subjects(question)
             level = self.alpha * _PARTS.get(question.name, 1) / whole
-            blind = []
+            seen = []
             for places in subjects:
                 looks = self._looks_until(question, places, level / len(subjects))
-                if looks[-1] is None:
-                    blind.append(places)
-            for places in subjects:
-                part = _FOR_THE_BLIND / max(len(blind), 1)
-                if places not in blind:
-                    part = (1 - part * len(blind)) / (len(subjects) - len(blind))
-                elif len(blind) == len(subjects):
-                    part = 1 / len(blind)
-                self._levels[question, places] = level * part
+                seen.append(looks[-1] is not None)
+            for places, can_see in zip(subjects, seen, strict=True):
+                part = 1.0
+                if len(set(seen)) == 2:
+                    part = 1 - _FOR_THE_BLIND if can_see else _FOR_THE_BLIND
+                self._levels[question, places] = level * part / seen.count(can_see)
 
     def _looks_until(
         self, question: Question, places: _Places, level: float
@@ -333,6 +315,7 @@ class Watch(InNotebook):
         if question.name == "broken":
             return [1] * len(words.CHANGES)
         known = self._known.get((question.quantity, places), self._training)
+        tolerance = self._tolerance(question, places)
         noise, of_known, fewest = 0.0, 0.0, np.inf
         for place in places:
             track = self._tracks[place]
@@ -344,20 +327,19 @@ class Watch(InNotebook):
             noise += row / rows * len(self.looks)
             of_known += row / float(mean.rows) * (not question.is_absolute)
             fewest = min(fewest, rows / len(self.looks))
-        looks = []
-        for change in words.CHANGES:
-            seen = looks_until_seen(
+        return [
+            looks_until_seen(
                 # Alike volumes share a simulation: a watch may have thousands of pairs.
                 float(f"{1 / noise:.2g}"),
                 float(f"{1 / max(of_known, 1e-9):.2g}"),
                 change,
                 float(f"{level:.2g}"),
-                tolerance=0.0 if question.is_absolute else question.tolerance or 0.0,
+                tolerance=0.0 if question.is_absolute else tolerance,
                 number=self._starts[-1].number - known.start + 1,
                 least=int(np.ceil(LEAST_ROWS / fewest)),
             )
-            looks.append(seen)
-        return looks
+            for change in words.CHANGES
+        ]
 
     def _ask(
         self, question: Question, places: _Places
@@ -384,7 +366,7 @@ class Watch(InNotebook):
             chances = self._tracks[places[0]].misfit_chances(since, numbers)
             worst = int(chances.argmin())
             return float(chances[worst]), starts[worst], [], []
-        tolerance = question.tolerance or 0.0
+        tolerance = self._tolerance(question, places)
         before, now, changes, noises = [], [], [], []
         fewest: Any = np.inf
         for place in places:
@@ -411,13 +393,22 @@ class Watch(InNotebook):
             rates = np.clip(rates, 0.0, 1.0)
         return float(chance), starts[int(best)], *rates.round(4).tolist()
 
+    def _tolerance(self, question: Question, places: _Places) -> float:
+        """Return what a change must exceed: what is asked, or what is usual."""
+        asked = question.tolerance or 0.0
+        if question.name != "moved" or self.clf.past is None:
+            return asked
+        return max(
+            asked, self.clf.past.usual_move(*self._tracks[places[0]].of_training)
+        )
+
     def _stands(self, question: Question, places: _Places) -> bool:
         """Tell whether an alarm stands, or its question is closed."""
+        stands = False
         for alarm in self._raised:
-            same = (alarm["question"], alarm["groups"]) == (str(question), places)
-            if same and not (alarm["acknowledged"] and question.is_asked_anew):
-                return True
-        return False
+            if (alarm["question"], alarm["groups"]) == (str(question), places):
+                stands |= not (alarm["acknowledged"] and question.is_asked_anew)
+        return stands
 
     def _found(self, counts: np.ndarray) -> list[dict[str, Any]]:
         """Describe every group at the last look."""
@@ -441,10 +432,9 @@ class Watch(InNotebook):
 
     def _shown_start(self, place: int) -> Start:
         """Return since when rows are shown: since a change, or since the first look."""
-        for alarm in self._raised:
+        for alarm in self._active():
             question = Question.parse(alarm["question"])
-            active = alarm["acknowledged"] is None and alarm["groups"] == (place,)
-            if active and question.quantity == "share":
+            if alarm["groups"] == (place,) and question.quantity == "share":
                 return self._ask(question, (place,))[1]
         first = self._known.get(("share", (place,)), self._training).start
         later = [start for start in self._starts if start.number >= first]
@@ -500,9 +490,9 @@ class Watch(InNotebook):
         for alarm in self._active():
             # Two questions may be about the same rows: both are asked anew.
             about = Question.parse(alarm["question"])
-            alike = about.quantity == asked.quantity and alarm["groups"] == places
-            both_anew = asked.is_asked_anew and about.is_asked_anew
-            if alarm is found[0] or (alike and both_anew):
+            alike = (about.quantity, alarm["groups"]) == (asked.quantity, places)
+            alike = alike and about.is_asked_anew and asked.is_asked_anew
+            if alarm is found[0] or alike:
                 alarm["acknowledged"] = self.looks[-1]["name"]
 
     def _active(self) -> list[dict[str, Any]]:
@@ -528,10 +518,8 @@ class Watch(InNotebook):
             at the last look, and for each question whether it raised an alarm: None if
             the group is not tested.
         """
-        if not self.looks:
-            return group_table(self._groups, [])
+        last = self.looks[-1]["groups"] if self.looks else []
         rows = []
-        last = self.looks[-1]["groups"]
         for place, entry in enumerate(last):
             row = {"since": entry["since"], "rows": entry["rows"], **_shares(entry)}
             rows.append(row | self._answers(place))
@@ -539,14 +527,13 @@ class Watch(InNotebook):
 
     def _answers(self, place: int) -> dict[str, bool | None]:
         """Tell whether each question was answered with yes for a group."""
+        active = [alarm for alarm in self._active() if place in alarm["groups"]]
+        raised = {alarm["question"] for alarm in active}
         answers: dict[str, bool | None] = {}
         for question in self.questions:
-            answers[str(question)] = None
-            if question.quantity != "share" or self._tracks[place].reference:
-                answers[str(question)] = any(
-                    alarm["question"] == str(question) and place in alarm["groups"]
-                    for alarm in self._active()
-                )
+            answers[str(question)] = str(question) in raised
+            if question.quantity == "share" and self._tracks[place].reference is None:
+                answers[str(question)] = None
         return answers
 
     def history(self) -> pd.DataFrame:
@@ -629,7 +616,8 @@ class Watch(InNotebook):
             many = len(places) == 2 and of_pairs > _MOST_PAIRS
             if question.name != "broken" and not many:
                 looks = self._looks_until(question, places, level)
-                entry = {"question": str(question), "looks": looks}
+                entry: dict[str, Any] = {"question": str(question), "looks": looks}
+                entry["tolerance"] = round(self._tolerance(question, places), 4)
                 sees.append({**entry, "groups": [names[place] for place in places]})
         return sees
 

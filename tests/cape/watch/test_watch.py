@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 
@@ -11,6 +12,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, Evidence, Scores, Watch
+from cape.drift import Past
 from cape.drift._mixture import fit_mixture, mixture_cuts
 from cape.watch._sequential import (
     LEAST_ROWS,
@@ -272,6 +274,24 @@ def test_an_acknowledged_alarm_is_asked_anew_with_its_reference(clf, changed):
         drawn = draw(random, 400, (0.3, 0.35))
         watch.look(evidence_of(clf, drawn), f"back {number}")
     assert {tuple(alarm["groups"]) for alarm in watch.alarms} == {("a",), ("a", "b")}
+
+
+def test_what_moves_as_it_always_did_is_no_alarm(clf):
+    rows = np.zeros((4, 4))
+    rows[1, 2] = 9.0
+    restless = copy.copy(clf)
+    restless.past = Past(tuple(map(tuple, rows.tolist())), 9)
+    raised = {}
+    for name, model in {"unknown": clf, "restless": restless}.items():
+        random = np.random.default_rng(17)
+        watch = Watch(model, ["moved>0.05"])
+        for _ in range(20):
+            watch.look(evidence_of(model, draw(random, 2000, (0.39, 0.35))))
+        raised[name] = len(watch.alarms)
+        for _ in range(10):
+            watch.look(evidence_of(model, draw(random, 600, (0.7, 0.35))))
+        assert [alarm["groups"] for alarm in watch.alarms] == [["a"]]
+    assert raised == {"unknown": 1, "restless": 0}
 
 
 def test_folds_promise_nothing_and_say_so(train):
