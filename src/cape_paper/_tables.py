@@ -17,7 +17,7 @@ Tables = dict[str, pd.DataFrame]
 
 _FIGURE = ["accuracy_1", "pd_1", "pe_01"]
 _VERDICTS = (
-    *("consistent", "some_drift", "drifted", "too_little_known", "cannot_tell"),
+    *("consistent", "some_drift", "drifted", "uncertain"),
     "not_tested",
 )
 _WITH_LABELS = ("CAPE, labels", "labels alone")

@@ -294,4 +294,4 @@ def test_difficult_training_data(kind, quantifier):
     if kind == "constant":
         # Scores that are all alike say nothing about the prevalence.
         assert adapted.estimate.width > 0.5
-        assert adapted.verdict == "cannot_tell"
+        assert adapted.verdict == "uncertain"

@@ -14,7 +14,7 @@ used: rows with the other label may have been left empty."""
 WIDEST = 0.5
 """An interval of the prevalence that is wider says nothing."""
 
-NEAR = 0.05
+TOLERANCE = 0.05
 """An estimate that is off by no more is near enough to decide by."""
 
 USEFUL_WIDTH = 0.3
@@ -24,10 +24,9 @@ more."""
 NOTABLY_HELD_BACK = 0.1
 """Share by which an estimate is held back that a reader should know of."""
 
-TOLERANCE = 0.05
 CHANCE = 0.8
-"""Labels are asked for until the estimate is so near to the truth with this
-probability."""
+"""Probability of being so near from which on the predictions of a group are used, and
+until which labels are asked for."""
 
 FAR_OFF = 0.1
 """Distance of labels and estimate from which on a refuted estimate is no longer of use.

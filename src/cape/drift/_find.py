@@ -584,9 +584,9 @@ def _medians_within(
 
 
 _LIKELY = 0.5
-"""Chance of being off by no more than `NEAR` from which on an estimate is likely right.
-Of 672 estimates for public series, 15 % of those below it were off by more than .15,
-and 1 % of those above."""
+"""Chance of being off by no more than `TOLERANCE` from which on an estimate is likely
+right. Of 672 estimates for public series, 15 % of those below it were off by more than
+.15, and 1 % of those above."""
 
 
 def judge(drift: GroupDrift | None, estimate: Estimate, chance: float) -> str:
@@ -599,7 +599,7 @@ def judge(drift: GroupDrift | None, estimate: Estimate, chance: float) -> str:
     estimate : Estimate
         Made without labels.
     chance : float
-        That the estimate is off by no more than `NEAR`.
+        That the estimate is off by no more than `TOLERANCE`.
 
     Returns
     -------
@@ -609,11 +609,11 @@ def judge(drift: GroupDrift | None, estimate: Estimate, chance: float) -> str:
     if drift is None:
         return "not_tested"
     if drift.faults or estimate.width > WIDEST:
-        return "cannot_tell"
+        return "uncertain"
     if drift.is_clear:
         return "some_drift" if chance >= _LIKELY else "drifted"
     if drift.p_adjusted < LEVEL:
         return "weighted"
     if chance < _LIKELY:
-        return "too_little_known"
+        return "uncertain"
     return "consistent" if drift.p_values else "not_tested"

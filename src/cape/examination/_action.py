@@ -1,9 +1,8 @@
 """What to do with the predictions of a batch: one code for each group, and one for all.
 
-===============  =======================================================================
 ``use``          The interval is narrow enough to decide by.
 ``label``        It is not. Labels of ``labels`` rows would make it so.
-``not_adapted``  The scores say too little, or more than the share changed. The share
+``hold_off``  The scores say too little, or more than the share changed. The share
                  is likely off by more than .05. Labels of
                  ``labels`` rows would change that; if 0, collect more rows, or let the
                  labels decide that are there.
@@ -13,6 +12,20 @@
 ``do_not_use``   A column is broken, or labels refute the estimate or contradict the
                  scores.
 ===============  =======================================================================
+=======
+==============  ========================================================================
+``use``         The share is likely within the tolerance of the estimate.
+``shares``      So it is, but the predictions of single rows cannot be used: they find
+                hardly a positive, or are hardly better than chance and worse than to
+                predict the commonest label.
+``label``       It is not. Labels of ``labels`` rows would make it so.
+``hold_off``    It is not, and labels of its rows would not do, or cannot be had.
+``do_not_use``  A column is broken, or labels refute the estimate or contradict the
+                scores.
+==============  ========================================================================
+
+"Likely" is a chance of 0.8, which the posterior of the share gives; how often it was
+right on public series is in docs/trust.md.
 """
 
 from __future__ import annotations
@@ -22,7 +35,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cape.base._groups import Group, GroupResult
-from cape.base._limits import FAR_OFF, USEFUL_WIDTH
+from cape.base._limits import CHANCE, FAR_OFF, TOLERANCE
 from cape.examination._expected import GroupExpected
 from cape.examination._needed import LabelChecks
 from cape.metrics._rates import FEWEST_ROWS
@@ -40,14 +53,11 @@ class GroupAction:
 
     Parameters
     ----------
-    code : {"use", "shares", "label", "not_adapted", "do_not_use"}
+    code : {"use", "shares", "label", "hold_off", "do_not_use"}
     reason : str
-        Why: "fault", "refuted" and "contradicted" (do not use); "rates" (shares);
-        "scores", "columns", "ignored" and "labels" (label: the scores say too little,
-        columns disagree, drift was ignored, the labels that are there cannot be used or
-        are too few); "scores", "few_rows", "drift", "weights" and "given" (not adapted;
-        given: all rows have labels, which did not decide); "labels", or the verdict of
-        the group (use).
+        Why, in one word of `cape.shown._action.REASONS`.
+    chance : float, default=0
+        That the share is within the tolerance of the estimate.
     labels : int
         Rows to label, those included that have a label; 0 if none, or if the
         group has fewer rows than labels are used of.
@@ -62,6 +72,7 @@ class GroupAction:
 
     code: str
     reason: str
+    chance: float = 0.0
     labels: int = 0
     columns: list[str] = field(default_factory=list)
     predicted_positives: float = 0.0
@@ -81,6 +92,8 @@ class Action(InNotebook, GroupResult):
     Parameters
     ----------
     groups : mapping from group to GroupAction
+    tolerance : float, default=0.05
+        How far off an estimate may be to be used.
     group_columns : sequence of str, default=None
         Columns whose values the groups combine; used in their names.
 
@@ -93,12 +106,13 @@ class Action(InNotebook, GroupResult):
     """
 
     groups: Mapping[Group, GroupAction]
+    tolerance: float = TOLERANCE
 
     @property
     def code(self) -> str:
-        """The gravest action of a group; "not_adapted" if there are no rows."""
+        """The gravest action of a group; "hold_off" if there are no rows."""
         codes = {action.code for action in self.groups.values()}
-        return next((code for code in CODES if code in codes), "not_adapted")
+        return next((code for code in CODES if code in codes), "hold_off")
 
     @property
     def labels(self) -> int:
@@ -114,15 +128,17 @@ class Action(InNotebook, GroupResult):
         return list(names)
 
     def _facts(self) -> dict[str, Any]:
-        return {"code": self.code, "labels": self.labels, "columns": self.columns}
+        facts = {"code": self.code, "tolerance": self.tolerance}
+        return {**facts, "labels": self.labels, "columns": self.columns}
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
-        rows = [{"action": action.text} for action in self.groups.values()]
+        chance = words.chance_head(self.tolerance)
+        rows = []
+        for action in self.groups.values():
+            rows.append(
+                {chance: words.chance_text(action.chance), "action": action.text}
+            )
         return words.action_head(self.to_dict()["groups"]), rows, ()
-
-
-_UNKNOWN = ("drifted", "ignored", "too_little_known", "weighted")
-"""Verdicts under which labels are asked for, however narrow the interval."""
 
 
 def choose_action(
@@ -132,6 +148,7 @@ def choose_action(
     labels: LabelChecks | None,
     group: Group,
     labels_asked: int,
+    chance: float,
 ) -> GroupAction:
     """Choose what to do with the predictions of a group, by its share of positives.
 
@@ -146,7 +163,9 @@ def choose_action(
         What labels say, whether they decided or not.
     group : value, or tuple of values
     labels_asked : int
-        Labels that the group needs; 0 if it needs none, or has too few rows.
+        Labels that make the share likely enough; 0 if it is, or if none would.
+    chance : float
+        That the share is within the tolerance of the estimate.
 
     Returns
     -------
@@ -155,46 +174,33 @@ def choose_action(
     if at_fault:
         return GroupAction("do_not_use", "fault", columns=list(at_fault))
     if labels is not None and labels.groups[group].labels.contradict_scores:
-        return GroupAction("do_not_use", "contradicted")
-    is_wide = adapted.estimate.width > USEFUL_WIDTH
+        return GroupAction("do_not_use", "contradicted", chance)
+    reason = verdict
+    if adapted.labels.verdict is not None:
+        reason = "labels"
     if labels is not None and not labels.decide:
         check = labels.groups[group]
         distance = abs(check.labels.estimate - adapted.estimate.value)
         if group in labels.refuted and distance > FAR_OFF:
-            return GroupAction("do_not_use", "refuted")
+            return GroupAction("do_not_use", "refuted", chance)
         # PE divides shares: a distance that is small for a share of a half is not for
         # one of a tenth.
         is_near = distance <= check.labels.estimate / 2
         if check.labels.verdict == "confirmed" and is_near:
-            return GroupAction("use", "labels")
-        if check.fully_labelled and (is_wide or verdict in _UNKNOWN):
-            return GroupAction("not_adapted", "given")
-    if adapted.labels.verdict is not None and not is_wide:
-        return GroupAction("use", "labels")
-    if verdict == "ignored" and adapted.labels.verdict is None:
-        if not labels_asked:
-            return GroupAction("not_adapted", "drift")
-        return GroupAction("label", "ignored", labels_asked)
-    if is_wide and labels_asked:
-        return GroupAction("label", _why_wide(adapted), labels_asked)
-    if is_wide:
-        return GroupAction("not_adapted", "few_rows")
-    if verdict == "too_little_known":
-        return GroupAction("not_adapted", "scores", labels_asked)
-    if verdict == "weighted":
-        return GroupAction("not_adapted", "weights", labels_asked)
-    if verdict == "drifted":
-        return GroupAction("not_adapted", "drift", labels_asked)
-    return GroupAction("use", verdict)
-
-
-def _why_wide(adapted: GroupAdaptation) -> str:
-    """Return why the interval of a group is wide."""
+            return GroupAction("use", "labels", chance)
+        if check.fully_labelled and chance < CHANCE:
+            return GroupAction("hold_off", "given", chance)
+    # Nobody can say what the chance is where drift was found and is ignored, or where
+    # rows of training had weights.
+    is_told = reason not in ("ignored", "weighted")
+    if is_told and chance >= CHANCE:
+        return GroupAction("use", reason, chance)
     if adapted.labels.rows:
-        return "labels"
-    if adapted.quantifier_estimate.width > USEFUL_WIDTH:
-        return "scores"
-    return "columns"
+        reason = "few_labels"
+    elif is_told and verdict not in ("drifted", "some_drift"):
+        reason = "uncertain"
+    code = "label" if labels_asked else "hold_off"
+    return GroupAction(code, reason, chance, labels_asked)
 
 
 _LEAST_SKILL = 0.25
@@ -231,6 +237,7 @@ def check_rates(
     return GroupAction(
         "shares",
         "rates",
+        action.chance,
         predicted_positives=adapted.rows * called,
         true_positives=adapted.rows * min(found, called),
     )

@@ -25,7 +25,7 @@ from cape.base._groups import (
     split_groups,
 )
 from cape.base._json_fields import strict_json
-from cape.base._limits import WIDEST
+from cape.base._limits import TOLERANCE, WIDEST
 from cape.base._validation import (
     all_if_none,
     check_drift,
@@ -55,7 +55,6 @@ from cape.examination._needed import (
     rows_at,
 )
 from cape.examination._score import (
-    TOLERANCE,
     GroupScore,
     ScoredExamination,
     share_at_half,
@@ -104,7 +103,7 @@ _OF_LABELS = ["labelled", "without_labels", "label_estimate", "label_verdict"]
 _MOST_COLUMNS = 3
 """Columns that moved, told of each group."""
 
-_NO_MOVE = ("cannot_tell", "too_little_known", "weighted", "fault")
+_NO_MOVE = ("uncertain", "weighted", "fault")
 """Verdicts under which nobody can say how far a share has moved."""
 
 OF_A_COLUMN = ("column", "fault", "effect", "p_adjusted", "what_happened")
@@ -169,6 +168,8 @@ class Examination(InNotebook):
         Simulated batches behind the intervals of what is expected.
     random_state : int, Generator or None, default=0
         Seed of the simulation.
+    tolerance : float in (0, 1), default=0.05
+        How far off an estimate may be to be used.
 
     Attributes
     ----------
@@ -215,6 +216,7 @@ class Examination(InNotebook):
         labelled: Evidence | None = None,
         n_draws: int = 2000,
         random_state: Any = 0,
+        tolerance: float = TOLERANCE,
     ):
         self.clf = clf
         self.evidence = evidence
@@ -224,6 +226,7 @@ class Examination(InNotebook):
         # The group of each row, where rows were examined: `score` counts labels by it.
         self.groups_of_rows: Groups | None = None
         self._labelled = labelled
+        self.tolerance = tolerance
         self._simulation = {"n_draws": n_draws, "random_state": random_state}
         self._models = {group: clf.model_of(group) for group in evidence.groups}
 
@@ -245,7 +248,9 @@ class Examination(InNotebook):
     @cached_property
     def action(self) -> Action:
         """What to do with the predictions, of each group and of all."""
-        asked = labels_asked(self._models, self.evidence, self.adaptation)
+        asked = labels_asked(
+            self._models, self.evidence, self.adaptation, self.tolerance
+        )
         actions = {}
         for group, adapted in self.adaptation.groups.items():
             columns = self.columns.groups[group]
@@ -256,12 +261,13 @@ class Examination(InNotebook):
                 self.labels,
                 group,
                 asked[group].at_most,
+                self.adaptation.chance(group, self.tolerance),
             )
             if action.labels:
                 action = replace(action, expected_labels=asked[group].labels)
             expected = self.expected.groups[group]
             actions[group] = check_rates(action, adapted, expected)
-        return self._named(Action(actions))
+        return self._named(Action(actions, self.tolerance))
 
     @cached_property
     def moved(self) -> PrevalenceMoved:
@@ -337,7 +343,7 @@ class Examination(InNotebook):
         model = self._models[group]
         adapted = self.adaptation.groups[group]
         rows_needed = math.nan
-        if adapted.verdict == "cannot_tell":
+        if adapted.verdict == "uncertain":
             share = adapted.quantifier_estimate.value
             rows_needed, _ = rows_at(model, share, WIDEST, self.level)
         return judge_group(
@@ -382,6 +388,7 @@ class Examination(InNotebook):
             adaptation,
             labelled=self._labelled,
             **self._simulation,
+            tolerance=self.tolerance,
         )
 
     def rows_needed(
@@ -467,7 +474,7 @@ class Examination(InNotebook):
         return self.expected.compare(observed)
 
     def score(
-        self, y: Any, *, sensitive_features: Any = None, tolerance: float = TOLERANCE
+        self, y: Any, *, sensitive_features: Any = None, tolerance: float | None = None
     ) -> ScoredExamination:
         """Compare the examination with the truth, once all labels have come.
 
@@ -477,8 +484,9 @@ class Examination(InNotebook):
             The label of every row of the batch.
         sensitive_features : array-like or table of n_samples rows, default=None
             Groups of the rows; None if the rows were examined, and not their evidence.
-        tolerance : float in [0, 1], default=0.05
-            Distance from the truth within which "use" was right.
+        tolerance : float in [0, 1], default=None
+            Distance from the truth within which "use" was right; None is that of the
+            examination.
 
         Returns
         -------
@@ -495,7 +503,8 @@ class Examination(InNotebook):
         >>> scored.totals["off"] < scored.totals["last_off"]
         True
         """
-        check_number("tolerance", tolerance, low=0, high=1)
+        if tolerance is not None:
+            check_number("tolerance", tolerance, low=0, high=1)
         labels, _ = check_all_labels(y)
         unknown = np.setdiff1d(labels, self.clf.classes_)
         if len(unknown):
@@ -530,14 +539,14 @@ class Examination(InNotebook):
         return self.score_shares(truths, tolerance=tolerance)
 
     def score_shares(
-        self, truths: Mapping[Group, float], *, tolerance: float = TOLERANCE
+        self, truths: Mapping[Group, float], *, tolerance: float | None = None
     ) -> ScoredExamination:
         """Compare the examination with the true share of positives of each group.
 
         Parameters
         ----------
         truths : mapping from group to float
-        tolerance : float in [0, 1], default=0.05
+        tolerance : float in [0, 1], default=None
             As in `score`.
 
         Returns
@@ -545,6 +554,8 @@ class Examination(InNotebook):
         ScoredExamination
         """
         scores = {}
+        if tolerance is None:
+            tolerance = self.tolerance
         for group, adapted in self.adaptation.groups.items():
             model = self._models[group]
             scores[group] = GroupScore(
@@ -628,11 +639,10 @@ class Examination(InNotebook):
             moved = self.moved.groups[group]
             columns = self.columns.moved(group)
             told = [column.flat() for column in columns[:_MOST_COLUMNS]]
-            is_open = verdict.word in ("fault", "cannot_tell")
             is_known = decided and check.labels.verdict is not None
             change = adapted.estimate.value - adapted.training_prevalence
             reason = ""
-            if verdict.word in ("cannot_tell", "too_little_known"):
+            if verdict.word == "uncertain":
                 # A column that moved is not why scores say too little.
                 reason = verdict.text
             elif columns:
@@ -646,7 +656,7 @@ class Examination(InNotebook):
                 "verdict_text": verdict.text,
                 "reason": reason,
                 "clear": verdict.clear,
-                "told": is_known or action["code"] in ("use", "shares") or not is_open,
+                "told": is_known or verdict.word != "fault",
                 "moved": moved.moved,
                 "change": None if verdict.word in _NO_MOVE else change,
                 # The interval beside it is that of the group by itself, too.
@@ -733,6 +743,7 @@ def examine(
     labels_decide: bool = True,
     n_draws: int = 2000,
     random_state: Any = 0,
+    tolerance: float = TOLERANCE,
 ) -> Examination:
     """Examine a batch: adapt to it, test it, and say what to expect.
 
@@ -773,6 +784,9 @@ def examine(
         Simulated batches behind the intervals of what is expected.
     random_state : int, Generator or None, default=0
         Seed of the simulation.
+    tolerance : float in (0, 1), default=0.05
+        How far off an estimate may be to be used: ``action`` says "use" where the share
+        is that near with a chance of 0.8.
 
     Returns
     -------
@@ -809,6 +823,7 @@ def examine(
         inclusion_probability=inclusion_probability,
     )
     check_prevalence("level", level, closed=False)
+    check_prevalence("tolerance", tolerance, closed=False)
     used = labelled if labels_decide else labelled.without_labels()
     adaptation = adapt(
         {group: clf.model_of(group) for group in used.groups},
@@ -832,6 +847,7 @@ def examine(
         labelled=None if labels_decide else labelled,
         n_draws=n_draws,
         random_state=random_state,
+        tolerance=tolerance,
     )
     if X is not None:
         _, examination.groups_of_rows = split_groups(

@@ -15,7 +15,7 @@ import pandas as pd
 from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
 from cape.base._groups import Group, GroupResult, group_table, unique_names
-from cape.base._limits import CHANCE, FEWEST_LABELS, TOLERANCE, USEFUL_WIDTH
+from cape.base._limits import CHANCE, FEWEST_LABELS, TOLERANCE
 from cape.base._validation import (
     check_choice,
     check_fitted_cape,
@@ -260,7 +260,10 @@ def _labels_until(
 
 
 def labels_asked(
-    models: Mapping[Group, GroupModel], evidence: Evidence, adaptation: Adaptation
+    models: Mapping[Group, GroupModel],
+    evidence: Evidence,
+    adaptation: Adaptation,
+    tolerance: float = TOLERANCE,
 ) -> dict[Group, LabelsNeeded]:
     """Compute how many labels to ask for, where too little is known to decide.
 
@@ -273,28 +276,28 @@ def labels_asked(
     evidence : Evidence
     adaptation : Adaptation
         To the same batch.
+    tolerance : float in (0, 1), default=0.05
+        How far off an estimate may be to be used.
 
     Returns
     -------
     dict from group to LabelsNeeded
-        0 where the interval is narrow enough and rests on the batch, where a column is
-        at fault, and where there are fewer rows than labels are used of.
+        0 where the estimate is likely near enough, where a column is at fault, and
+        where there are fewer rows than labels are used of.
     """
     asking = []
     for group, adapted in adaptation.groups.items():
         drift = adaptation.drifts.get(group)
         at_fault = drift is not None and drift.faults
-        # Where nobody looked for drift, no interval tells whether labels are needed.
-        is_wide = drift is None or adapted.estimate.width > USEFUL_WIDTH
-        is_unknown = adapted.verdict in ("drifted", "too_little_known", "weighted")
-        is_unknown = is_unknown and adapted.labels.verdict is None
+        # Where nobody looked for drift, no chance tells whether labels are needed.
+        is_open = drift is None or adapted.verdict == "weighted"
+        is_open = is_open or adaptation.chance(group, tolerance) < CHANCE
         # Fewer labels would not be used.
-        is_large = adapted.rows >= FEWEST_LABELS
-        if (is_wide or is_unknown) and is_large and not at_fault:
+        if is_open and adapted.rows >= FEWEST_LABELS and not at_fault:
             asking.append(group)
 
     def is_near(known: GroupPosterior) -> bool:
-        return known.near(TOLERANCE) >= CHANCE
+        return known.near(tolerance) >= CHANCE
 
     asked = dict.fromkeys(adaptation.groups, LabelsNeeded(0, 0))
     if asking:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 
 from cape.base._estimate import Estimate
 from cape.base._groups import Group, GroupResult
+from cape.base._limits import TOLERANCE
 from cape.evidence._histogram import HALF
 from cape.metrics._between import pe_of_prevalences
 from cape.metrics._rates import FEWEST_ROWS
@@ -19,9 +20,6 @@ from cape.shown import _backtest as words
 from cape.shown._notebook import InNotebook
 from cape.training._group_model import GroupModel, ThresholdPool
 from cape.training._scores import Scores
-
-TOLERANCE = 0.05
-"""Distance from the truth within which "use" was right."""
 
 _ROUNDING = 1e-9
 
@@ -130,7 +128,7 @@ class ScoredExamination(InNotebook, GroupResult):
     """
 
     groups: Mapping[Group, GroupScore]
-    tolerance: float = field(default=TOLERANCE)
+    tolerance: float = TOLERANCE
 
     def pairs(self) -> pd.DataFrame:
         """Return PE of every ordered pair of groups with ten rows or more.

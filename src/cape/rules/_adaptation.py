@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
+from scipy.special import ndtr, ndtri
 
 from cape.base._estimate import Estimate
 from cape.base._groups import Group, GroupResult, group_from_json, group_to_json
 from cape.base._json_fields import nan_for_none, seal, strict_json, unseal
+from cape.base._limits import TOLERANCE
 from cape.base._numbers import level_text
 from cape.drift._find import GroupDrift
 from cape.drift._mixture import holm
@@ -83,8 +85,8 @@ class GroupAdaptation:
     borrowed : float
         How much of the estimate comes from other groups: the part of the variance that
         their training rows and their shift remove.
-    verdict : {"consistent", "some_drift", "drifted", "too_little_known", \
-"cannot_tell", "weighted", "not_tested"}
+    verdict : {"consistent", "some_drift", "drifted", "uncertain", \
+"weighted", "not_tested"}
         Whether scores and columns contradict a prior shift, and whether they say enough
         to decide by.
     labels : LabelFindings
@@ -140,7 +142,7 @@ class GroupAdaptation:
     @property
     def move_cannot_be_told(self) -> bool:
         """Whether too little is known to say if the prevalence moved."""
-        is_open = self.verdict in ("cannot_tell", "too_little_known")
+        is_open = self.verdict == "uncertain"
         return is_open and self.labels.verdict is None
 
     def to_json(self) -> dict[str, Any]:
@@ -233,6 +235,28 @@ class Adaptation(InNotebook, GroupResult):
     )
     posterior: Posterior | None = field(default=None, compare=False, repr=False)
     labels: str = "with_scores"
+
+    def chance(self, group: Group, tolerance: float = TOLERANCE) -> float:
+        """Return the probability that a share is within a tolerance of its estimate.
+
+        Parameters
+        ----------
+        group : value, or tuple of values
+        tolerance : float in (0, 1), default=0.05
+
+        Returns
+        -------
+        float
+            By the posterior. Where drift is ignored there is none, and the interval is
+            taken for that of a normal distribution.
+        """
+        if self.posterior is not None:
+            return self.posterior.groups[group].near(tolerance)
+        half_width = self.groups[group].estimate.width / 2
+        if half_width == 0:
+            return 1.0
+        deviations = tolerance / half_width * ndtri((1 + self.level) / 2)
+        return float(2 * ndtr(deviations) - 1)
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers need what was picked, and not the road to it.

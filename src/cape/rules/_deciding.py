@@ -12,7 +12,7 @@ import numpy as np
 
 from cape.base._estimate import Estimate
 from cape.base._groups import Group, group_name
-from cape.base._limits import FEWEST_ROWS_TO_ADAPT, NEAR
+from cape.base._limits import FEWEST_ROWS_TO_ADAPT, TOLERANCE
 from cape.base._validation import (
     all_if_none,
     check_choice,
@@ -259,7 +259,7 @@ def _estimate_group(
     chance = 1.0
     if known is not None:
         drift_size = known.drift
-        chance = known.near(NEAR)
+        chance = known.near(TOLERANCE)
         held_back = known.held_back
         borrowed = known.borrowed
     return {

@@ -16,7 +16,7 @@ _MOST_COLUMNS = 3
 MARKS = {
     "do_not_use": "bad",
     "label": "warn",
-    "not_adapted": "warn",
+    "hold_off": "warn",
     "shares": "warn",
     "use": "good",
 }
@@ -26,56 +26,63 @@ ACTIONS = {
     "use": "use",
     "shares": "use the shares alone",
     "label": "label {rows}",
-    "not_adapted": "hold off: {more}",
+    "hold_off": "hold off: {more}",
     "do_not_use": "do not use",
 }
 """What to do with the predictions of a group; the rows are those to label."""
 
 REASONS = {
-    ("do_not_use", "fault"): "fix {columns} first",
-    ("do_not_use", "refuted"): "contradicted by the labels",
-    ("do_not_use", "contradicted"): LABELS_OR_SCORES,
-    ("label", "scores"): "share too uncertain",
-    ("label", "columns"): "columns and scores disagree",
-    ("label", "labels"): "too few usable labels",
-    ("label", "ignored"): "other changes found but ignored",
-    ("not_adapted", "scores"): "too little evidence",
-    ("not_adapted", "few_rows"): "too few rows to estimate the share",
-    ("not_adapted", "drift"): "other changes found",
-    ("not_adapted", "weights"): "training rows were weighted",
-    ("not_adapted", "given"): "all rows have labels",
-    ("shares", "rates"): "single predictions hardly beat chance",
-    ("use", "labels"): "backed by labels",
-    ("use", "consistent"): "no other changes found",
-    ("use", "some_drift"): "interval allows for other changes",
-    ("use", "not_tested"): "not tested for other changes",
+    "fault": "fix {columns} first",
+    "refuted": "the labels contradict the estimate",
+    "contradicted": LABELS_OR_SCORES,
+    "rates": "single predictions hardly beat chance",
+    "uncertain": "too little is known of the share",
+    "some_drift": "other changes found",
+    "drifted": "other changes found",
+    "ignored": "other changes found but ignored",
+    "weighted": "training rows were weighted",
+    "few_labels": "too few labels",
+    "given": "all rows have labels",
+    "labels": "backed by labels",
+    "consistent": "no other changes found",
+    "not_tested": "not tested for other changes",
 }
-"""Why, by action and reason."""
+"""Why a group has its action, by the reason's code."""
 
-_SAID_ABOVE = [
-    ("do_not_use", "fault"),
-    ("do_not_use", "contradicted"),
-    ("use", "consistent"),
-]
+_SAID_ABOVE = ("fault", "contradicted")
 """What rows of a table leave out: broken columns are named above it."""
 
 _LET_CORRECT = "let the labels correct the estimates"
 
-CONFIRMED = "labels agree to within 0.1"
-
 COUNTED = {
     "do_not_use": "unusable",
     "label": "to label",
-    "not_adapted": "on hold",
+    "hold_off": "on hold",
     "shares": "to use for shares alone",
     "use": "to use",
 }
 """What to do with several groups or batches, behind their number."""
 
 
-def reason_text(code: str, reason: str, columns: Iterable[str]) -> str:
+def reason_text(reason: str, columns: Iterable[str]) -> str:
     """Say why a group has its action."""
-    return REASONS[code, reason].format(columns=_named(columns))
+    return REASONS[reason].format(columns=_named(columns))
+
+
+def chance_head(tolerance: float) -> str:
+    """Name the chance that a share is near its estimate.
+
+    Examples
+    --------
+    >>> chance_head(0.05), chance_text(0.798)
+    ('±5 points', '79%')
+    """
+    return f"±{100 * tolerance:g} points"
+
+
+def chance_text(chance: float) -> str:
+    """Write the chance that a share is near its estimate, rounded down."""
+    return f"{int(100 * chance)}%"
 
 
 def _named(columns: Iterable[str]) -> str:
@@ -83,22 +90,11 @@ def _named(columns: Iterable[str]) -> str:
     return listed(names, _MOST_COLUMNS, "columns")
 
 
-def reason_in_row(action: Mapping[str, Any], *, decide: bool = True) -> str:
-    """Say why a group has its action, where nothing above the table says it.
-
-    Parameters
-    ----------
-    action : mapping
-        The ``code``, the ``reason`` and the ``columns`` of the group.
-    decide : bool, default=True
-        Whether labels, if any, corrected the estimates.
-    """
-    code, reason = action["code"], action["reason"]
-    if (code, reason) in _SAID_ABOVE:
+def reason_in_row(action: Mapping[str, Any]) -> str:
+    """Say why a group has its action, where nothing above the table says it."""
+    if action["reason"] in _SAID_ABOVE:
         return ""
-    if (code, reason) == ("use", "labels"):
-        return "" if decide else CONFIRMED
-    return reason_text(code, reason, action["columns"])
+    return reason_text(action["reason"], action["columns"])
 
 
 def action_words(code: str, labels: int, reason: str = "", expected: int = 0) -> str:
@@ -108,7 +104,7 @@ def action_words(code: str, labels: int, reason: str = "", expected: int = 0) ->
     --------
     >>> action_words("label", 97), action_words("label", 97, expected=40)
     ('label 97 rows', 'label up to 97 rows')
-    >>> action_words("not_adapted", 54), action_words("not_adapted", 0)
+    >>> action_words("hold_off", 54), action_words("hold_off", 0)
     ('hold off: label 54 rows', 'hold off: collect more rows')
     """
     rows = _rows_to_label(labels, expected)
@@ -124,7 +120,7 @@ def _rows_to_label(labels: int, expected: int) -> str:
 
 def action_text(action: GroupAction) -> str:
     """Name the action of a group and say why."""
-    why = reason_text(action.code, action.reason, action.columns)
+    why = reason_text(action.reason, action.columns)
     what = action_words(
         action.code, action.labels, action.reason, action.expected_labels
     )
@@ -169,7 +165,7 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
     if any(action.get("reason") == "given" for action in actions):
         steps.append(_LET_CORRECT)
     elif any(
-        action["code"] == "not_adapted" and not action["labels"] for action in actions
+        action["code"] == "hold_off" and not action["labels"] for action in actions
     ):
         steps.append("collect more" if labels else "collect more rows")
     first = " and ".join(steps)

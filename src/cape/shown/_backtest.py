@@ -36,7 +36,7 @@ TOLD = {
     "use": "use",
     "shares": "shares",
     "label": "label",
-    "not_adapted": "hold off",
+    "hold_off": "hold off",
     "do_not_use": "do not use",
 }
 """What to do, in a cell that counts how often it was said."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cape.base._estimate import Estimate
 from cape.base._numbers import estimate_text, level_text, p_value_text, rows_text
-from cape.shown._action import action_head
+from cape.shown._action import action_head, chance_head, chance_text
 from cape.shown._audit import RATE_NAMES
 from cape.shown._results import REFITTED, column_line, describe_labels
 
@@ -178,6 +178,7 @@ def examination_shown(examination: results.Examination) -> tuple[str, Table, lis
         is_known = facts["action"]["code"] in ("use", "shares", "label")
         for rate in ("fpr", "fnr", "accuracy"):
             row[RATE_NAMES[rate]] = facts[rate] if is_known else None
+        row[chance_head(examination.tolerance)] = chance_text(facts["action"]["chance"])
         row["action"] = examination.action.groups[group].text
         row["verdict"] = facts["verdict_text"]
         rows.append(row)

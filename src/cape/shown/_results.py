@@ -11,9 +11,9 @@ import numpy as np
 
 from cape.base._limits import (
     FEWEST_LABELS,
-    NEAR,
     NOTABLY_HELD_BACK,
     ONE_CLASS,
+    TOLERANCE,
     USEFUL_WIDTH,
     WIDEST,
 )
@@ -139,16 +139,14 @@ def _verdict_alone(adapted: GroupAdaptation) -> str:
         return _widened(adapted)
     if adapted.verdict == "drifted":
         return f"{_BESIDES_THE_SHARE}; {by_scores_alone(adapted)}"
-    if adapted.verdict == "too_little_known":
-        return f"too little evidence: the {_label_free(adapted)}{_LIKELY_OFF}"
     if adapted.verdict == "weighted":
         return "not like training, where rows had unequal weights"
-    if adapted.verdict == "cannot_tell":
-        return f"the share of positives cannot be estimated{without_labels(adapted)}"
+    if adapted.verdict == "uncertain":
+        return f"too little evidence: the {_label_free(adapted)}{_LIKELY_OFF}"
     return "not tested for other changes"
 
 
-_LIKELY_OFF = f"estimate is likely off by more than {NEAR:.2f}"
+_LIKELY_OFF = f"estimate is likely off by more than {TOLERANCE:.2f}"
 _BESIDES_THE_SHARE = "something besides the share of positives changed"
 
 
@@ -195,7 +193,7 @@ def verdict_text(
         return f"{result}: something is wrong with {columns}"
     if word == "ignored":
         return f"{_BESIDES_THE_SHARE}, but you chose to ignore drift"
-    if word == "cannot_tell" and adapted.quantifier_estimate.width > WIDEST:
+    if word == "uncertain" and adapted.quantifier_estimate.width > WIDEST:
         scores = "" if math.isnan(auc) else f" (AUC {auc:.2f})"
         # Where no number of rows would do, more rows are no remedy.
         if math.isinf(rows_needed):
@@ -207,11 +205,6 @@ def verdict_text(
         if rows_needed > adapted.rows:
             return f"{text}; about {rows_needed:,.0f} would be enough"
         return text
-    if word == "cannot_tell":
-        return (
-            "columns and scores disagree on the share of positives; "
-            f"{by_scores_alone(adapted)}"
-        )
     return describe_verdict(adapted) + _UNTESTED[untested]
 
 
@@ -359,7 +352,8 @@ def _of_wide_intervals(
         drift = adaptation.drifts[group]
         if adapted.labels.verdict is not None or drift.is_clear:
             continue
-        if adapted.verdict == "cannot_tell" and not drift.faults:
+        is_wide = adapted.verdict == "uncertain" and adapted.estimate.width > WIDEST
+        if is_wide and not drift.faults:
             listed.append(f"{names[group]!r} ({rows_text(adapted.rows)})")
     if listed:
         yield (

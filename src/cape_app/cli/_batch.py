@@ -29,22 +29,20 @@ _VERDICTS = (
     "not_use",
     "do_not_use",
     "label",
-    "not_adapted",
+    "hold_off",
     "shares",
     "moved_clearly",
     "drifted",
-    "too_little_known",
-    "cannot_tell",
+    "uncertain",
     "fault",
 )
 
 # A batch with a column at fault has drifted, and its prevalence cannot be told.
 _CONDITIONS_MET = {
-    "fault": ("fault", "drifted", "cannot_tell"),
+    "fault": ("fault", "drifted", "uncertain"),
     "drifted": ("drifted",),
     "ignored": ("drifted",),
-    "cannot_tell": ("cannot_tell", "too_little_known"),
-    "too_little_known": ("too_little_known",),
+    "uncertain": ("uncertain",),
 }
 
 _SHEET = "to_label.csv"
@@ -62,6 +60,7 @@ def predict(
     out: Path | None = None,
     fail_if: list[str] | None = None,
     level: float = 0.95,
+    within: float = 0.05,
     rule: str | None = None,
     costs: options.Costs,
     drift: str | None = None,
@@ -85,10 +84,10 @@ def predict(
     prevalence is from training; 0 if noise explains it; groups of fewer than ten rows
     are skipped), pd (the bound on PD), pe, fpr, fnr and accuracy (expected values), and
     unexplained (share of rows whose scores no mixture of the classes explains). It also
-    takes an action (do_not_use, label, not_adapted, shares; label is met wherever rows
+    takes an action (do_not_use, label, hold_off, shares; label is met wherever rows
     need labels first, not_use by any of them) or a verdict: moved_clearly, drifted
-    (more than the share changed, or a column is broken), too_little_known, cannot_tell
-    or fault. If one is met, in any batch, the exit code is 1; predictions and report
+    (more than the share changed, or a column is broken), uncertain or
+    fault. If one is met, in any batch, the exit code is 1; predictions and report
     are still written.
 
     Parameters
@@ -104,6 +103,9 @@ def predict(
         confirm or refute the estimates, and correct them. Only cape_key and the label
         are read. Name FILE again to let its own labels do so, if they are of all rows
         or of rows drawn at random.
+    within : NUMBER
+        How far off an estimate of the share may be to be used: the action is "use"
+        where it is that near with a chance of 80%.
     blank_means : LABEL
         With --checked: the label that a blank stands for. Without it, a blank means no
         label.
@@ -127,6 +129,7 @@ def predict(
     more: dict[str, Any] = {}
     settings = {
         "level": level,
+        "tolerance": within,
         "dialect": batch.dialect(loaded.dialect),
         "rule": aim,
         "drift": drift,

@@ -83,6 +83,7 @@ def predict_file(
     out: str | Path | None = None,
     *,
     level: float = 0.95,
+    tolerance: float = 0.05,
     rows: int | None = None,
     dialect: Dialect | None = None,
     rule: Any = None,
@@ -111,6 +112,8 @@ def predict_file(
         the labels say, if there are any.
     level : float, default=0.95
         Confidence level of the intervals.
+    tolerance : float, default=0.05
+        How far off an estimate may be to be used.
     rows : int, default=None
         Rows of a part. None chooses fewer rows for wider tables.
     dialect : Dialect, default=None
@@ -160,6 +163,7 @@ def predict_file(
     own_labels = checked is not None and source_files(checked) == source_files(path)
     sheet = None
     settings: dict[str, Any] = {"level": level, "rule": rule, "drift": drift}
+    settings["tolerance"] = tolerance
     if blank_means is not None and (checked is None or own_labels):
         raise ParameterError("blank_means", "needs a sheet (checked).")
     if counts:

@@ -26,6 +26,8 @@ from cape.shown._action import (
     MARKS,
     action_head,
     action_words,
+    chance_head,
+    chance_text,
     more_rows,
     reason_in_row,
 )
@@ -257,7 +259,6 @@ def _groups_to_act_on(
     columns: Sequence[str],
     room: int,
     verbose: bool,
-    decide: bool = True,
 ) -> Blocks:
     """Give each group a line with its numbers and its action; below, say why.
 
@@ -272,8 +273,6 @@ def _groups_to_act_on(
     verbose : bool
         Whether to show all groups. Else, of many groups, those to act on come first,
         and the others are counted.
-    decide : bool, default=True
-        Whether labels, if any, corrected the estimates.
     """
     gravity = list(MARKS)
     by_gravity = sorted(entries, key=lambda e: gravity.index(e["action"]["code"]))
@@ -284,10 +283,9 @@ def _groups_to_act_on(
     rows = []
     for entry in shown:
         action = entry["action"]
-        # What "hold off" asks for stands in the first line.
-        expected = action.get("expected_labels", 0)
-        cell = action_words(action["code"], action["labels"], expected=expected)
-        cell = cell.partition(":")[0]
+        # What "hold off" asks for stands in the first line, and what is labelled, too.
+        cell = action_words(action["code"], action["labels"]).partition(":")[0]
+        cell = cell.removesuffix(" rows")
         rows.append([names[entry["group"]], *entry["cells"].values(), cell])
     yield TextTable("", [head, *entries[0]["cells"], "action"], rows)
     folded = [entry["action"] for entry in by_gravity[len(shown) :]]
@@ -296,7 +294,7 @@ def _groups_to_act_on(
     alike: dict[tuple[str, str], list[str]] = {}
     for entry in by_gravity:
         action = entry["action"]
-        why = reason_in_row(action, decide=decide)
+        why = reason_in_row(action)
         if why:
             alike.setdefault((action["code"], why), []).append(names[entry["group"]])
     lines = []
@@ -362,11 +360,9 @@ def predicted(
     columns = summary["made"]["columns"]["groups"]
     room = max(1, _MOST_LINES - len(faults) - len(below))
     entries = _entries(summary, verbose)
-    decide = labels is None or labels["decide"]
-    yield from _groups_to_act_on(entries, columns, room, verbose, decide)
+    yield from _groups_to_act_on(entries, columns, room, verbose)
     yield from below
     if verbose:
-        yield "PD <= is an upper bound on PD; it holds if the interval does."
         yield from _verdicts(summary)
         if labels is not None:
             yield from (f"{one['group']}: {one['text']}." for one in labels["groups"])
@@ -384,13 +380,15 @@ def _entries(summary: Mapping[str, Any], verbose: bool) -> list[dict[str, Any]]:
     labels = summary["labels"]
     for group in summary["groups"]:
         cells = _shares(group, summary["level"])
+        chance = chance_text(group["action"]["chance"]) if group["told"] else "-"
+        cells[chance_head(summary["action"]["tolerance"])] = chance
         if labels is not None:
             # What labels say; or, where they decide, what was estimated without them.
             key = "without_labels" if labels["decide"] else "label_estimate"
             value = group[key] if group["label_verdict"] else None
             cells[_LABEL_COLUMNS[labels["decide"]]] = number(value)
         if verbose:
-            cells |= {"rows": group["rows"], "PD <=": number(group["pd_bound"])}
+            cells["rows"] = group["rows"]
         entry = {"group": group["group"], "action": group["action"], "cells": cells}
         entries.append(entry)
     return entries
@@ -740,7 +738,7 @@ decision dialect drift drop drop_suspicious encoding fail_if force group jobs la
 learner level min_group_size missing_groups missing_labels most name note out
 paper pool positive positive_decision prediction prevalence quantifier reference report
 rows rule score scores seed separator small_groups spread sql state table threshold
-title tolerance unknown_groups verbose version width
+title tolerance unknown_groups verbose version width within
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {

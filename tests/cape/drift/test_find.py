@@ -32,13 +32,13 @@ def found(p=1.0, effect=0.0, fault=""):
     ("drift", "chance", "verdict"),
     [
         (found(), 0.8, "consistent"),
-        (found(), 0.4, "too_little_known"),
+        (found(), 0.4, "uncertain"),
         (found(0.05, 0.02), 0.8, "consistent"),
         (found(0.001, 0.02), 0.8, "some_drift"),
         (found(0.001, 0.2), 0.4, "drifted"),
-        (found(fault="units"), 0.0, "cannot_tell"),
+        (found(fault="units"), 0.0, "uncertain"),
         (GroupDrift(None, ()), 0.8, "not_tested"),
-        (GroupDrift(None, ()), 0.4, "too_little_known"),
+        (GroupDrift(None, ()), 0.4, "uncertain"),
         (None, 1.0, "not_tested"),
     ],
 )
@@ -46,10 +46,10 @@ def test_verdicts(drift, chance, verdict):
     assert judge(drift, Estimate(0.6, 0.4, 0.65), chance) == verdict
 
 
-def test_a_wide_interval_cannot_tell():
+def test_a_wide_interval_uncertain():
     for chance in (0.1, 0.9):
         wide = judge(found(), Estimate(0.5, 0.1, 0.9), chance)
-        assert wide == "cannot_tell"
+        assert wide == "uncertain"
 
 
 # The variance between studies

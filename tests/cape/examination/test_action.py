@@ -15,6 +15,7 @@ from cape.labels._use import LabelFindings
 from cape.shown._action import MARKS, action_head
 from cape_app.pages import to_html
 
+BROKEN = GroupAction("do_not_use", "fault", columns=["age"])
 LABELLED = {"rows": 90, "estimate": 0.6, "verdict": "confirmed", "p_value": 0.4}
 
 
@@ -23,36 +24,39 @@ LABELLED = {"rows": 90, "estimate": 0.6, "verdict": "confirmed", "p_value": 0.4}
     [
         ({}, "consistent", 0, ("use", "consistent")),
         ({}, "some_drift", 0, ("use", "some_drift")),
-        ({}, "drifted", 0, ("not_adapted", "drift")),
-        ({}, "too_little_known", 0, ("not_adapted", "scores")),
+        ({}, "drifted", 0, ("use", "drifted")),
         ({}, "ignored", 60, ("label", "ignored")),
-        ({}, "ignored", 0, ("not_adapted", "drift")),
+        ({}, "ignored", 0, ("hold_off", "ignored")),
+        ({}, "weighted", 0, ("hold_off", "weighted")),
         ({"labels": LABELLED}, "drifted", 0, ("use", "labels")),
         ({"labels": LABELLED}, "ignored", 60, ("use", "labels")),
     ],
 )
-def test_a_narrow_interval_leads_to_an_action(adapted, given, verdict, asked, action):
-    found = choose_action(adapted(**given), verdict, [], None, "a", asked)
-    assert (found.code, found.reason) == action
+def test_a_share_that_is_likely_near_is_used(adapted, given, verdict, asked, action):
+    found = choose_action(adapted(**given), verdict, [], None, "a", asked, 0.81)
+    assert (found.code, found.reason, found.chance) == (*action, 0.81)
 
 
 @pytest.mark.parametrize(
-    ("given", "asked", "action"),
+    ("given", "verdict", "asked", "action"),
     [
-        ({}, 80, ("label", "columns")),
-        ({"quantifier_estimate": Estimate(0.5, 0.1, 0.9)}, 80, ("label", "scores")),
-        ({"labels": {"rows": 12}}, 80, ("label", "labels")),
-        ({}, 0, ("not_adapted", "few_rows")),
+        ({}, "uncertain", 80, ("label", "uncertain")),
+        ({}, "consistent", 80, ("label", "uncertain")),
+        ({}, "drifted", 80, ("label", "drifted")),
+        ({"labels": {"rows": 12}}, "consistent", 80, ("label", "few_labels")),
+        ({}, "uncertain", 0, ("hold_off", "uncertain")),
+        ({}, "drifted", 0, ("hold_off", "drifted")),
     ],
 )
-def test_a_wide_interval_asks_for_labels(adapted, given, asked, action):
-    wide = adapted(estimate=Estimate(0.5, 0.2, 0.8), **given)
-    found = choose_action(wide, "cannot_tell", [], None, "a", asked)
+def test_a_share_that_may_be_far_off_is_not_used(
+    adapted, given, verdict, asked, action
+):
+    found = choose_action(adapted(**given), verdict, [], None, "a", asked, 0.79)
     assert (found.code, found.reason, found.labels) == (*action, asked)
 
 
 @pytest.mark.parametrize(
-    ("said", "action"), [(0.55, ("use", "labels")), (0.12, ("label", "columns"))]
+    ("said", "action"), [(0.55, ("use", "labels")), (0.12, ("label", "uncertain"))]
 )
 def test_labels_back_an_estimate_that_is_near_beside_the_share(adapted, said, action):
     value = said + 0.08
@@ -62,11 +66,11 @@ def test_labels_back_an_estimate_that_is_near_beside_the_share(adapted, said, ac
     )
     labels = LabelChecks({"a": of_group}, decide=False)
     unchecked = replace(of_group, labels=LabelFindings(0))
-    found = choose_action(unchecked, "cannot_tell", [], labels, "a", 80)
+    found = choose_action(unchecked, "uncertain", [], labels, "a", 80, 0.3)
     assert (found.code, found.reason) == action
 
 
-@pytest.mark.parametrize("verdict", ["cannot_tell", "drifted"])
+@pytest.mark.parametrize("verdict", ["uncertain", "drifted"])
 def test_labels_that_are_there_are_not_asked_for(adapted, verdict):
     wide = Estimate(0.5, 0.2, 0.8)
     given = {**LABELLED, "estimate": 0.1, "verdict": "not_contradicted"}
@@ -75,28 +79,41 @@ def test_labels_that_are_there_are_not_asked_for(adapted, verdict):
     found = {}
     for rows in (90, 500):
         labels = LabelChecks({"a": replace(of_group, rows=rows)}, decide=False)
-        found[rows] = choose_action(unchecked, verdict, [], labels, "a", 80)
-    assert found[90] == GroupAction("not_adapted", "given")
+        found[rows] = choose_action(unchecked, verdict, [], labels, "a", 80, 0.3)
+    assert found[90] == GroupAction("hold_off", "given", 0.3)
     assert found[500].labels == 80
 
 
 def test_the_whole_is_as_grave_as_its_gravest_group():
     groups = {
-        "a": GroupAction("use", "consistent"),
-        "b": GroupAction("label", "scores", 60),
-        "c": GroupAction("label", "columns", 20),
+        "a": GroupAction("use", "consistent", 0.9),
+        "b": GroupAction("label", "uncertain", 0.5, 60),
+        "c": GroupAction("label", "drifted", 0.4, 20),
     }
     action = Action(groups)
     assert (action.code, action.labels, action.columns) == ("label", 80, [])
-    broken = Action({**groups, "d": GroupAction("do_not_use", "fault", 0, ["age"])})
+    broken = Action(
+        {**groups, "d": GroupAction("do_not_use", "fault", columns=["age"])}
+    )
     assert (broken.code, broken.labels, broken.columns) == ("do_not_use", 80, ["age"])
     assert broken.to_dict()["groups"][-1]["group"] == "d"
     assert broken.table().loc["b", "labels"] == 60
 
 
+def test_a_wider_tolerance_is_likelier_and_used_sooner(clf, batch):
+    chances = []
+    codes = []
+    for tolerance in (0.01, 0.05, 0.3):
+        seen = examine(clf, batch.X, sensitive_features=batch.z, tolerance=tolerance)
+        chances.append([one.chance for one in seen.action.groups.values()])
+        codes.append(seen.action.code)
+    assert (np.diff(chances, axis=0) > 0).all()
+    assert codes[0] != "use" and codes[-1] == "use"
+
+
 def test_no_rows_are_nothing_to_use(clf, batch):
     action = examine(clf, batch.X[:0], sensitive_features=batch.z[:0]).action
-    assert action.code == "not_adapted"
+    assert action.code == "hold_off"
     assert "Use" not in repr(action)
 
 
@@ -158,7 +175,9 @@ def test_shares_alone_are_used_where_single_predictions_are_useless(
 
 
 def test_a_group_of_useless_predictions_is_named_beside_useful_ones():
-    useless = GroupAction("shares", "rates", 0, [], 50.0, 3.0)
+    useless = GroupAction(
+        "shares", "rates", 0.9, predicted_positives=50.0, true_positives=3.0
+    )
     action = Action({"a": GroupAction("use", "consistent"), "b": useless})
     assert action.code == "shares" and MARKS["shares"] != MARKS["use"]
     said = action_head(action.to_dict()["groups"])

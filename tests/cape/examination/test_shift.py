@@ -461,7 +461,7 @@ def test_all_is_clear_only_if_everything_was_looked_at(adapted):
 
 
 @pytest.mark.parametrize("cautious", [True, False])
-@pytest.mark.parametrize("word", ["consistent", "some_drift", "drifted", "cannot_tell"])
+@pytest.mark.parametrize("word", ["consistent", "some_drift", "drifted", "uncertain"])
 def test_a_fault_overrides_every_other_verdict(adapted, word, cautious):
     columns = [column(name, moved=True, fault="units") for name in "abcde"]
     verdict = judge(replace(adapted, verdict=word), columns, cautious=cautious)
@@ -479,7 +479,7 @@ def test_drift_that_was_ignored_is_not_called_consistent(adapted):
 
 def test_an_adaptation_has_the_reservation_of_the_verdict(adapted, seen):
     """`print(clf.adapt(X))` is all that many people read."""
-    open_one = replace(adapted, verdict="too_little_known")
+    open_one = replace(adapted, verdict="uncertain")
     adaptation = replace(seen.adaptation, groups={"town": open_one, "country": adapted})
     words = judge(open_one).text
     assert " ".join(repr(adaptation).split()).count(words) == 1

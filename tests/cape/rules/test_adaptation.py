@@ -146,7 +146,7 @@ def test_a_column_at_fault_is_named_once_for_all_groups(fitted, batch):
     assert "`x1`: 99% are greater than" in str(warning.message)
     assert warning.filename == __file__
     for adapted in adaptation.groups.values():
-        assert adapted.verdict == "cannot_tell"
+        assert adapted.verdict == "uncertain"
         assert (adapted.estimate.low, adapted.estimate.high) == (0, 1)
         assert adapted.estimate.value == adapted.training_prevalence
 
@@ -169,7 +169,7 @@ def test_a_test_that_is_not_sound_is_said_and_columns_are_tested(train, batch):
     with pytest.warns(AdaptationWarning, match="scores of '0', '1' were not tested"):
         adaptation = clf.adapt(batch.X, sensitive_features=batch.z)
     for adapted in adaptation.groups.values():
-        assert adapted.verdict in ("consistent", "cannot_tell")
+        assert adapted.verdict in ("consistent", "uncertain")
 
 
 def test_a_batch_that_says_too_little_is_named(fitted, batch):
@@ -185,7 +185,7 @@ def test_a_batch_that_says_too_little_is_named(fitted, batch):
 def test_wide_intervals_name_at_most_ten_groups(
     warn_if_doubtful, adapted, nothing_found, n_groups
 ):
-    wide = adapted(rows=1, verdict="cannot_tell")
+    wide = adapted(rows=1, verdict="uncertain")
     names = [f"g{number:02}" for number in range(n_groups)]
     groups = dict.fromkeys(names, wide)
     drifts = dict.fromkeys(names, nothing_found)

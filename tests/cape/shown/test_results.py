@@ -74,7 +74,7 @@ def test_print_shows_both_estimates_if_labels_were_used(adapted):
     assert "without labels" not in unused
 
 
-@pytest.mark.parametrize("verdict", ["cannot_tell", "some_drift"])
+@pytest.mark.parametrize("verdict", ["uncertain", "some_drift"])
 def test_where_labels_were_used_the_tests_speak_of_the_label_free_estimate(
     adapted, verdict
 ):
@@ -278,25 +278,24 @@ VERDICTS = [
         "0.550",
     ),
     (
-        {"verdict": "cannot_tell"},
+        {"verdict": "uncertain"},
         {},
-        "columns and scores disagree on the share of positives; the scores alone "
-        "suggest 0.550",
+        "too little is known of the share of positives",
     ),
     (
-        {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
+        {"verdict": "uncertain", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
         {},
         "too few rows (1,234) for scores this weak (AUC 0.70)",
     ),
     (
-        {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
+        {"verdict": "uncertain", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
         {"rows_needed": 1500.2},
         "too few rows (1,234) for scores this weak (AUC 0.70); about 1,500 would be "
         "enough",
     ),
     (
         # Not even a batch without end.
-        {"verdict": "cannot_tell", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
+        {"verdict": "uncertain", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
         {"rows_needed": float("inf"), "auc": 0.55},
         "the scores (AUC 0.55) cannot reveal the share of positives, no matter how "
         "many rows there are; label some rows",

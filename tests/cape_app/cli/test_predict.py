@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from cape.metrics import audit
+from cape.shown._action import chance_text
 from cape_app.files import predict_file
 
 
@@ -70,6 +71,7 @@ def test_json_and_table_hold_what_the_python_function_finds(
             f"{one.estimate.value:.3f}",
             f"{low:.3f}-{high:.3f}",
             f"{one.predicted_prevalence:.3f}",
+            chance_text(group["action"]["chance"]),
             # The file has its labels: what they say stands beside the estimate.
             f"{check.labels.estimate:.3f}",
             examination.action.groups[group["group"]].code.replace("_", " "),
@@ -102,10 +104,10 @@ def test_of_many_groups_those_to_act_on_come_first_and_the_rest_is_counted(
     shown = [cells[-1].split(" ")[0] for cells in read_rows(out, *names)]
     gravest_first = sorted(
         (action["code"] for action in actions),
-        key=["do_not_use", "label", "not_adapted", "use"].index,
+        key=["do_not_use", "label", "hold_off", "use"].index,
     )
     assert code == 0 and "use" in gravest_first and gravest_first[0] != "use"
-    first_words = {"do_not_use": "do", "not_adapted": "hold"}
+    first_words = {"do_not_use": "do", "hold_off": "hold"}
     assert shown == [first_words.get(code, code) for code in gravest_first[:8]]
     assert "a · b" in out and "7 more groups: " in out
     assert len(out.splitlines()) < 20
@@ -210,7 +212,7 @@ def test_without_labels_nothing_is_said_of_them(cape, changed):
     command = changed(drop=["y"])
     code, out, err = cape(*command)
     assert (code, err) == (0, "")
-    assert "labels" not in out
+    assert "by labels" not in out
     assert "as trained" not in out
     assert "drawn rows" not in out
     content = json.loads(cape(*command, "--json")[1])

@@ -9,6 +9,7 @@ from cape_app.files import predict_file
 from cape_app.pages import to_html
 
 LEVEL = 0.9
+TOLERANCE = 0.1
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +23,7 @@ def batch_of_file(summaries_of):
     """Make the summary of a batch in a file."""
 
     def make(model, path, *, level=0.95):
-        predicted = predict_file(model, path, level=level)
+        predicted = predict_file(model, path, level=level, tolerance=TOLERANCE)
         files = [(path.name, predicted.rows, predicted.sha256)]
         predicted.examination.provenance = summaries_of.provenance(model, files)
         return summaries_of.batch(predicted.examination, title=path.name)
@@ -38,7 +39,7 @@ def batches_of_files(summaries_of):
         batches = []
         files = []
         for path in paths:
-            found = predict_file(model, path, level=level)
+            found = predict_file(model, path, level=level, tolerance=TOLERANCE)
             batches.append(summaries_of.facts(found.examination, path.name))
             files.append((path.name, found.rows, found.sha256))
         provenance = summaries_of.provenance(model, files)

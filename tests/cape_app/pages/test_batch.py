@@ -314,9 +314,9 @@ def test_a_batch_like_training_but_for_its_shares_can_be_used(summaries, pages):
 
 
 def test_rows_to_label_come_with_the_command_that_draws_them(summaries):
-    labels = {"code": "label", "reason": "scores", "labels": 40, "columns": []}
+    labels = {"code": "label", "reason": "uncertain", "labels": 40, "columns": []}
     summary = summaries["new"]
-    action = {"code": "label", "labels": 80}
+    action = {"code": "label", "tolerance": 0.05, "labels": 80}
     action["groups"] = [{"group": name, **labels} for name in ("blue", "green")]
     page = to_html({**summary, "action": action, "title": "March 1.csv"})
     assert "cape sample model.cape &#39;March 1.csv&#39; --out" in page
@@ -404,8 +404,8 @@ def test_drift_that_is_ignored_is_named_and_never_green(people_model, X, summari
 
 def test_four_rows_are_too_few_to_tell(changed):
     summary = changed(lambda frame: frame.groupby("race").head(2).drop(columns="y"))
-    assert summary["verdict"]["word"] == "cannot_tell"
-    assert summary["action"]["code"] == "not_adapted" and summary["rows"] == 4
+    assert summary["verdict"]["word"] == "uncertain"
+    assert summary["action"]["code"] == "hold_off" and summary["rows"] == 4
     assert not any(test["tested"] for test in summary["shift_test"]["groups"])
 
 

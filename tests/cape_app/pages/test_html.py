@@ -105,13 +105,15 @@ def test_many_groups_are_folded_those_to_act_on_first(summaries):
     for part in ("shift_test", "expected"):
         entry = summary[part]["groups"][0]
         many[part] = {"groups": [{**entry, "group": name} for name in names]}
-    reasons = {"use": "consistent", "do_not_use": "refuted", "label": "scores"}
+    reasons = {"use": "consistent", "do_not_use": "refuted", "label": "uncertain"}
     actions = []
     for name, code in zip(names, codes, strict=True):
         action = {"code": code, "reason": reasons[code], "labels": 7, "columns": []}
+        action["chance"] = 0.5
         actions.append({"group": name, **action})
         many["groups"][len(actions) - 1]["action"] = action
     many["action"] = {"code": "do_not_use", "labels": 42, "groups": actions}
+    many["action"]["tolerance"] = 0.05
     page = to_html(many)
     first, more = page.split('id="more"')[:2]
     shown = re.findall(r'<th scope="row">(g\d+)</th>', first)
@@ -124,7 +126,7 @@ def test_many_groups_are_folded_those_to_act_on_first(summaries):
 def test_nothing_is_promised_where_too_little_is_known(summaries):
     summary = summaries["new"]
     fine, odd = summary["action"]["groups"]
-    for code, reason in (("not_adapted", "drift"), ("do_not_use", "refuted")):
+    for code, reason in (("hold_off", "drift"), ("do_not_use", "refuted")):
         groups = [fine, {**odd, "code": code, "reason": reason}]
         action = {**summary["action"], "code": code, "groups": groups}
         page = to_html({**summary, "action": action})

@@ -19,7 +19,7 @@ from cape_app.pages._over_time import (
 
 def predicted(*batches):
     """Facts of batches, given for each group whether it moved and its verdict."""
-    gravity = ["fault", "drifted", "cannot_tell", "consistent"]
+    gravity = ["fault", "drifted", "uncertain", "consistent"]
     facts = []
     for place, groups in enumerate(batches, 1):
         entries = []
@@ -37,7 +37,7 @@ STILL, MOVED, BROKEN, FEW, FAULT = (
     (False, "consistent"),
     (True, "consistent"),
     (False, "drifted"),
-    (False, "cannot_tell"),
+    (False, "uncertain"),
     (False, "fault"),
 )
 
@@ -48,7 +48,7 @@ STILL, MOVED, BROKEN, FEW, FAULT = (
         ([{"x": STILL, "y": STILL}], "consistent", []),
         ([{"x": STILL, "y": MOVED}, {"x": STILL}], "consistent", []),
         ([{"y": MOVED, "x": BROKEN}, {"y": FEW}], "drifted", ["b1.csv"]),
-        ([{"x": FEW}, {"x": FEW, "y": STILL}], "cannot_tell", []),
+        ([{"x": FEW}, {"x": FEW, "y": STILL}], "uncertain", []),
         ([{"x": STILL}, {"x": FAULT, "y": BROKEN}], "fault", ["b2.csv"]),
     ],
 )
@@ -143,7 +143,7 @@ def layers(chart):
 
 
 def test_crosses_stand_where_more_moved_than_the_prevalence_and_nowhere_else():
-    frame = over_time("some_drift", "drifted", "cannot_tell", "fault")
+    frame = over_time("some_drift", "drifted", "uncertain", "fault")
     bars, then, line, dots, crosses = layers(draw_over_time(frame, [0, 0.5]))
     assert [row["batch"] for row in crosses[1]] == ["b2", "b4"]
     assert len(line[1]) == len(dots[1]) == len(bars[1]) == 4
