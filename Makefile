@@ -104,7 +104,7 @@ REPRODUCE := OMP_NUM_THREADS=1 $(BIN)/python -m cape_paper reproduce
 PAGE := $(BIN)/python -m cape_paper page
 INDEX := $(BIN)/python -m cape_paper index docs/results-*.md docs/nannyml.md docs/*_compared.md docs/trust.md docs/performance.md --out docs/results.md
 
-results: $(STAMP)  ## the paper's experiments, real shifts, quantifiers, small groups and docs/results*.md; it can be stopped and started again
+results: $(STAMP)  ## the paper's experiments, real shifts, quantifiers, small groups and docs/results*.md, and the record of docs/backtest.md; it can be stopped and started again
 	@$(BIN)/python -c "import mlquantify, tensorflow" 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[adversarial,bench]"
 	$(REPRODUCE) synthetic
@@ -115,6 +115,7 @@ results: $(STAMP)  ## the paper's experiments, real shifts, quantifiers, small g
 	$(REPRODUCE) shifts
 	$(REPRODUCE) quantifiers
 	$(REPRODUCE) small-groups
+	$(BIN)/python benchmarks/backtests.py
 	$(PAGE) results/synthetic results/compas results/meps results/compas-negative results/compas-wide --out docs/results-paper.md --title "The paper's experiments"
 	$(PAGE) results/shifts --out docs/results-shifts.md
 	$(PAGE) results/quantifiers --out docs/results-quantifiers.md
