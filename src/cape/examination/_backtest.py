@@ -43,7 +43,7 @@ from cape.base._validation import (
 from cape.drift._past import Past
 from cape.examination._examination import examine
 from cape.examination._needed import rows_to_label
-from cape.examination._score import holds, median_pe, totals
+from cape.examination._score import median_pe, totals
 from cape.shown import _backtest as words
 from cape.shown import _plot
 from cape.shown._notebook import InNotebook
@@ -360,15 +360,10 @@ def backtest(
             }
             if corrected is not None:
                 adapted = corrected.groups[group]
-                value, low, high = adapted.estimate
-                row |= {
-                    "labelled": adapted.labels.rows,
-                    "labels_estimate": value,
-                    "labels_low": low,
-                    "labels_high": high,
-                    "labels_held": holds(adapted.estimate, score.truth, score.rows),
-                    "labels_off": abs(value - score.truth),
-                }
+                row["labelled"] = adapted.labels.rows
+                with_labels = replace(score, estimate=adapted.estimate).flat()
+                for name in ("estimate", "low", "high", "held", "off"):
+                    row[f"labels_{name}"] = with_labels[name]
             rows.append(row)
         if seen.adaptation.posterior is not None:
             learned[predicted] = seen.adaptation.posterior.learn(truths)
