@@ -42,8 +42,8 @@ _ALIKE = 0.2
 """Correlation of what columns say about drift, and of what groups say about the
 scenario: 40 of them count as 4.5."""
 
-SLOPES = np.array([1.25, 1.0, 0.7, 0.35, 0.0, -0.7])
-SLOPE_PRIOR = np.array([0.1, 0.4, 0.2, 0.12, 0.13, 0.05])
+SLOPES = np.array([1.25, 1.0, 0.7, 0.35, 0.0, -0.5, -1.0])
+SLOPE_PRIOR = np.array([0.1, 0.4, 0.2, 0.12, 0.12, 0.03, 0.03])
 """How much of the scores still holds, in log-odds, and how likely that is before labels
 are seen: 1 is all, 0 nothing; below 0, scores say the opposite of what they said. All
 groups share it: the labels of all of them tell it."""
