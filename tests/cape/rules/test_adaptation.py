@@ -185,7 +185,7 @@ def test_a_batch_that_says_too_little_is_named(fitted, batch):
 def test_wide_intervals_name_at_most_ten_groups(
     warn_if_doubtful, adapted, nothing_found, n_groups
 ):
-    wide = adapted(rows=1, verdict="uncertain")
+    wide = adapted(rows=1, verdict="uncertain", estimate=Estimate(0.5, 0.1, 0.9))
     names = [f"g{number:02}" for number in range(n_groups)]
     groups = dict.fromkeys(names, wide)
     drifts = dict.fromkeys(names, nothing_found)

@@ -280,7 +280,7 @@ VERDICTS = [
     (
         {"verdict": "uncertain"},
         {},
-        "too little is known of the share of positives",
+        "too little evidence: the estimate is likely off by more than 0.05",
     ),
     (
         {"verdict": "uncertain", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},

@@ -233,7 +233,7 @@ def test_identifiers_make_no_groups(refused, tmp_path, groups, size):
     frame["half"] = frame["person"].str[-1]
     frame.to_csv(tmp_path / "t.csv", index=False)
     base = ("train", tmp_path / "t.csv", "--label", "y", "--out", tmp_path / "m.cape")
-    says = [f"{groups:,} groups of {rows:,} rows", "identifier", "--bins"]
+    says = [f"{groups:,} groups in {rows:,} rows", "identifier", "--bins"]
     refused(*base, "--group", "person", says=says)
     refused(
         *base,
