@@ -84,14 +84,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         columns of X.
     quantifier : str or quantifier, default="onestep"
         The quantifier, Q-ALG in the paper: a name of `cape.quantify.QUANTIFIERS`, an
-        instance of a subclass of `cape.quantify.Quantifier`, or an aggregative
+        instance of a subclass of `cape.Quantifier`, or an aggregative
         quantifier of QuaPy. "spa" is the paper's.
     pool : {"threshold", "resampled"}, default="threshold"
         "threshold" is one model with a movable threshold. "resampled" trains one
         classifier for each prevalence, as the paper does.
     rule : str, Rule or None, default=None
         What to aim at in every batch: a name of `cape.rules.RULES` or an instance of a
-        subclass of `cape.rules.Rule`. "prevalence" is the paper's: the predicted
+        subclass of `cape.Rule`. "prevalence" is the paper's: the predicted
         prevalence of each group is nearest the estimate. None is "prevalence", and
         "unchanged" if the estimator is `cape.Scores`. It can be set after `fit`.
     drift : {"cautious", "ignore"}, default="cautious"
@@ -570,7 +570,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sensitive_features : array-like or table of n_samples rows, default=None
         inclusion_probability : array-like of shape (n_samples,), default=None
             Probability with which each labelled row was drawn, from
-            `cape.examination.rows_to_label`. None means that all rows of a group had
+            `cape.rows_to_label`. None means that all rows of a group had
             the same probability.
         evidence : Evidence, default=None
             Evidence of the batch, from this model.

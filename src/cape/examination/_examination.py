@@ -408,7 +408,7 @@ class Examination(InNotebook):
         Returns
         -------
         DataFrame
-            As from `cape.examination.rows_needed`, for the groups of training.
+            As from `cape.rows_needed`, for the groups of training.
         """
         adapted = self.adaptation.groups
         return plan_rows(self.clf, width, self.level, prevalence, adapted)
@@ -796,10 +796,6 @@ def examine(
     -----
     AdaptationWarning
         As `CapeClassifier.adapt` does.
-
-    See Also
-    --------
-    cape_app.pages.write_report : Write an examination as a page.
 
     Examples
     --------
