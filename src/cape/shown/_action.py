@@ -49,7 +49,7 @@ REASONS = {
 }
 """Why a group has its action, by the reason's code."""
 
-_SAID_ABOVE = ("fault", "contradicted")
+_SAID_ABOVE = ("fault", "contradicted", "consistent")
 """What rows of a table leave out: broken columns are named above it."""
 
 _LET_CORRECT = "let the labels correct the estimates"
