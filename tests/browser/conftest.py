@@ -108,7 +108,7 @@ def make_summaries(model, names, folder, summaries_of):
     drifted.to_csv(folder / "drift.csv", index=False)
     refuted = pd.read_csv(paths[0])
     # Reversed labels would contradict the scores; these contradict the estimate.
-    more = np.random.default_rng(0).random(len(refuted)) < 0.3
+    more = np.random.default_rng(0).random(len(refuted)) < 0.15
     labels = refuted["y"].where(~more, 1)
     refuted.assign(y=labels).to_csv(folder / "refuted.csv", index=False)
     return {

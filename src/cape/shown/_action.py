@@ -36,7 +36,7 @@ REASONS = {
     "refuted": "the labels contradict the estimate",
     "contradicted": LABELS_OR_SCORES,
     "rates": "single predictions hardly beat chance",
-    "uncertain": "too little is known of the share",
+    "uncertain": "share too uncertain",
     "some_drift": "other changes found",
     "drifted": "other changes found",
     "ignored": "other changes found but ignored",

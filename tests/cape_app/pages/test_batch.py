@@ -147,7 +147,7 @@ def percent(share):
 def test_the_first_screen_has_a_row_for_each_group_with_its_action(tables, seen):
     (rows,) = tables["top"]
     for row, (group, adapted) in zip(rows, seen.adaptation.groups.items(), strict=True):
-        name, training, now, _, called, _, action = row
+        name, training, now, _, called, _, action, _ = row
         assert name == group and training == percent(adapted.training_prevalence)
         value, low, high = (percent(x) for x in adapted.estimate)
         assert now == f"{value} {low[:-1]}\u2013{high}"
@@ -371,7 +371,7 @@ def test_a_fault_stands_before_any_number(changed):
     assert re.findall(r'class="verdict ([^"]*)"', page) == ["bad"]
     assert page.index(html.escape(entry["what_happened"])) < page.index("<table")
     (rows,) = tables_of(page)["top"]
-    assert [row[-1].split()[0] for row in rows] == ["Do", "Use"]
+    assert [row[-2].split()[0] for row in rows] == ["Do", "Use"]
 
 
 def test_a_column_that_moved_is_in_the_table_and_in_the_picture(changed):
