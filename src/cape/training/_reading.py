@@ -626,16 +626,3 @@ def readings_of(
         read, len(batch), n_groups=batch.n_readings, linear=batch.is_linear
     ):
         yield from parts
-
-
-def zero_evidence(model: GroupModel) -> GroupEvidence:
-    """Return the evidence of no rows, the zero of the addition."""
-    no_scores = np.empty((len(model.scoring_models), 0), dtype=np.int64)
-    no_decisions = no_scores
-    if not model.pool.decides_by_scoring_models:
-        no_decisions = np.empty((model.pool.n_deciding, 0), dtype=np.int64)
-    no_columns = None
-    if model.columns is not None:
-        no_columns = model.columns.cells.nothing()
-    nothing = Reading(None, model, None, no_scores, no_decisions, columns=no_columns)
-    return nothing.evidence()

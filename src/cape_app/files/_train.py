@@ -111,24 +111,9 @@ def train_file(
     path: Source,
     out: str | Path | None,
     *,
-    label: str,
-    group: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    drop_suspicious: bool = False,
-    positive: str | Sequence[str] | None = None,
-    missing_labels: str = "drop",
-    bins: Bins | None = None,
-    learner: str = "auto",
-    score: str | None = None,
-    decision: str | None = None,
-    positive_decision: str | None = None,
-    settings: dict[str, Any] | None = None,
-    dialect: Dialect | None = None,
-    most: int = MAX_ROWS_PER_CLASS,
     overwrite: bool = False,
     key: bytes | str | Path | None = None,
-    notes: Notes | None = None,
-    on_rows: OnRows | None = None,
+    **reading: Any,
 ) -> TableModel:
     """Train CAPE on a labelled table and save the model.
 
@@ -143,54 +128,12 @@ def train_file(
         ``book.xlsx::May``, a folder or a pattern such as ``march/*.parquet``.
     out : str, Path or None
         Where to save the model; None does not save it.
-    label : str
-        Column with the label; it must hold two values, unless ``positive`` names the
-        positive ones of several.
-    group : sequence of str, default=()
-        Columns that make the groups. Without any, all rows are one group.
-    drop : sequence of str, default=()
-        Columns that must not be used.
-    drop_suspicious : bool, default=False
-        Whether not to use the columns that `suspicious_columns` finds, either: row
-        numbers, identifiers, dates, and columns that give the answer away. They are
-        noted in any case.
-    positive : str or sequence of str, optional
-        The label that counts as positive; by default the greater of the two. If the
-        column has more values, those that count as positive; predictions then call the
-        rest, for example, "not Pass or Distinction".
-    missing_labels : {"drop", "error"}, default="drop"
-        What to do with rows without a label: leave them out, with a note on their
-        number, or raise an error.
-    bins : mapping from str to sequence of float, optional
-        Numeric group columns to cut into ranges, with the edges: ``{"age": [18, 65]}``
-        gives the groups "under 18", "18-64" and "65+". A range includes its lower edge.
-        The model remembers them for later files.
-    learner : {"auto", "boosting", "logistic"}, default="auto"
-        What to train: "auto" chooses as ``CapeClassifier()`` does; for the other names
-        see ``make_learner``.
-    score : str, optional
-        Column with the scores of a model that you have and that was not trained on this
-        file. Nothing is trained; the file is the model's reference (`cape.Scores`).
-    decision : str, optional
-        Column with the decisions that were made with these scores.
-    positive_decision : str, optional
-        The decision that counts as positive, if that is not clear.
-    settings : dict, optional
-        Parameters of `CapeClassifier` that replace those in ``DEFAULT_SETTINGS``.
-    dialect : Dialect, optional
-        How a CSV is written: its separator, encoding and decimal sign. The model
-        remembers it for later files.
-    most : int, default=200000
-        How many rows of each group and label are trained on.
     overwrite : bool, default=False
         Whether to replace a file that exists.
     key : bytes, str or Path, default=None
         The secret that signs the model file, as for `cape.persist.save`.
-    notes : Notes, optional
-        Collects remarks and warnings.
-    on_rows : callable, optional
-        Called with the stage, "reading", "checking" (the columns) or "training", and
-        the number of rows that have just been done.
+    **reading
+        What `prepare` takes: at least ``label``.
 
     Returns
     -------
@@ -218,25 +161,7 @@ def train_file(
         check_apart([out], source_files(path))
     if isinstance(key, Path):
         key = key.read_bytes()
-    prepared = prepare(
-        path,
-        label=label,
-        group=group,
-        drop=drop,
-        drop_suspicious=drop_suspicious,
-        positive=positive,
-        missing_labels=missing_labels,
-        bins=bins,
-        learner=learner,
-        score=score,
-        decision=decision,
-        positive_decision=positive_decision,
-        settings=settings,
-        dialect=dialect,
-        most=most,
-        notes=notes,
-        on_rows=on_rows,
-    )
+    prepared = prepare(path, **reading)
     return prepared.fit(out, overwrite=overwrite, key=key)
 
 
@@ -369,11 +294,54 @@ def prepare(
 
     Parameters
     ----------
+    path : str or Path
+        As in `train_file`.
+    label : str
+        Column with the label; it must hold two values, unless ``positive`` names the
+        positive ones of several.
+    group : sequence of str, default=()
+        Columns that make the groups. Without any, all rows are one group.
+    drop : sequence of str, default=()
+        Columns that must not be used.
+    drop_suspicious : bool, default=False
+        Whether not to use the columns that `suspicious_columns` finds, either: row
+        numbers, identifiers, dates, and columns that give the answer away. They are
+        noted in any case.
+    positive : str or sequence of str, optional
+        The label that counts as positive; by default the greater of the two. If the
+        column has more values, those that count as positive; predictions then call the
+        rest, for example, "not Pass or Distinction".
+    missing_labels : {"drop", "error"}, default="drop"
+        What to do with rows without a label: leave them out, with a note on their
+        number, or raise an error.
+    bins : mapping from str to sequence of float, optional
+        Numeric group columns to cut into ranges, with the edges: ``{"age": [18, 65]}``
+        gives the groups "under 18", "18-64" and "65+". A range includes its lower edge.
+        The model remembers them for later files.
+    learner : {"auto", "boosting", "logistic"}, default="auto"
+        What to train: "auto" chooses as ``CapeClassifier()`` does; for the other names
+        see ``make_learner``.
+    score : str, optional
+        Column with the scores of a model that you have and that was not trained on this
+        file. Nothing is trained; the file is the model's reference (`cape.Scores`).
+    decision : str, optional
+        Column with the decisions that were made with these scores.
+    positive_decision : str, optional
+        The decision that counts as positive, if that is not clear.
+    settings : dict, optional
+        Parameters of `CapeClassifier` that replace those in ``DEFAULT_SETTINGS``.
+    dialect : Dialect, optional
+        How a CSV is written: its separator, encoding and decimal sign. The model
+        remembers it for later files.
+    most : int, default=200000
+        How many rows of each group and label are trained on.
     time : str, optional
         Column with the period of each row, which is no feature.
-    path, label, group, drop, drop_suspicious, positive, missing_labels, bins, learner,\
-score, decision, positive_decision, settings, dialect, most, notes, on_rows
-        See `train_file`.
+    notes : Notes, optional
+        Collects remarks and warnings.
+    on_rows : callable, optional
+        Called with the stage, "reading", "checking" (the columns) or "training", and
+        the number of rows that have just been done.
 
     Returns
     -------
