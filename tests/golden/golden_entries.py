@@ -566,7 +566,6 @@ def files_with_defaults() -> dict:
         count_file,
         load_model,
         predict_file,
-        rows_needed_of_file,
         sample_file,
         train_file,
     )
@@ -604,22 +603,7 @@ def files_with_defaults() -> dict:
             )
             answers |= under(f"checked, {name}", of_adaptation(checked.adaptation))
             answers |= under(f"checked, {name}", of_predictions(f"{name}_out.csv"))
-        for entry in rows_needed_of_file(model, "new.csv", 0.3):
-            words = {word: plain(value) for word, value in entry.items()}
-            answers |= under("needed", needed_words(words))
     return answers
-
-
-def needed_words(entry) -> dict:
-    words = {
-        "rows needed": "rows_needed",
-        "narrowest": "narrowest",
-        "rows": "rows",
-        "labels needed": "labels_needed",
-        "at most": "labels_at_most",
-    }
-    group = entry["group"]
-    return {f"{group}: {word}": entry.get(name) for word, name in words.items()}
 
 
 def command_line() -> dict:
@@ -659,8 +643,6 @@ def command_line() -> dict:
                 name = f"monitor, {batch['batch']}"
                 in_group = {**entry, **batch}
                 answers |= under(name, of_monitored([in_group]))
-        for entry in run("rows-needed", "m.cape", "--width", "0.3")["groups"]:
-            answers |= under("rows needed", needed_words(entry))
         columns = ["--label", "y", "--prediction", "prediction", "--group", "group"]
         audited = run("audit", "out.csv", *columns)
         answers |= under("audit", of_findings(audited["groups"]))

@@ -1,4 +1,4 @@
-"""Commands on batches: ``cape predict``, ``evidence``, ``rows-needed``, ``sample``."""
+"""Commands on batches: ``cape predict``, ``evidence``, ``sample``."""
 
 from __future__ import annotations
 
@@ -343,50 +343,6 @@ def evidence(
     clf = files.load_model(model, key=key_file).clf
     # Not by rich, which wraps lines and draws what stands between colons.
     typer.echo(query(clf, table, dialect, label, groups=group))
-
-
-@command("rows-needed", epilog="Example: cape rows-needed model.cape --width 0.1")
-def rows_needed(
-    model: Path,
-    file: Path | None = None,
-    *,
-    width: float = 0.1,
-    level: float = 0.95,
-    prevalence: float | None = None,
-    batch: options.Batch,
-    as_json: bool = False,
-) -> None:
-    """Say how many rows a batch needs for intervals of a given width.
-
-    A larger batch reduces neither the noise of training nor drift, so no number of rows
-    reaches some widths. A few labels can. With a file, you also see how many labels,
-    and cape sample --width draws the rows.
-
-    Parameters
-    ----------
-    file : FILE
-        A batch: plan for batches like it, with its drift and labels. {sources}
-    width : NUMBER
-        Width of the interval, from its low end to its high end. Default: 0.1.
-    prevalence : NUMBER
-        Share of positives to plan rows for. Default: the one that needs the most.
-    """
-    loaded = batch.load(model)
-    notes = Notes()
-    with _app.progress() as on_rows:
-        needs = files.rows_needed_of_file(
-            loaded,
-            file,
-            width,
-            level=level,
-            prevalence=prevalence,
-            dialect=batch.dialect(loaded.dialect),
-            notes=notes,
-            on_rows=on_rows,
-        )
-    content = {"width": width, "level": level, "groups": needs}
-    said = words.rows_needed(needs, width, level, worst=prevalence is None)
-    Output(as_json=as_json).give("rows-needed", content, lambda _: said, notes)
 
 
 @command(

@@ -11,7 +11,6 @@ _MODULES = {
     "count_file": "cape_app.files._audit",
     "load_model": "cape_app.files._model",
     "predict_file": "cape_app.files._batch",
-    "rows_needed_of_file": "cape_app.files._batch",
     "sample_file": "cape_app.files._sample",
     "save_model": "cape_app.files._model",
     "train_file": "cape_app.files._train",

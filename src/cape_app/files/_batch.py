@@ -6,7 +6,6 @@ batch that nothing is written of, or that is planned with, is only counted.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -18,13 +17,13 @@ import numpy as np
 import pandas as pd
 
 from cape.base._errors import ParameterError
-from cape.base._groups import Group, Groups, combined_columns, unique_names
+from cape.base._groups import Group, Groups
 from cape.base._io import check_apart
 from cape.base._validation import check_drift
 from cape.drift._find import with_usual_values
 from cape.evidence._columns import take_column
 from cape.evidence._evidence import Evidence
-from cape.examination import Examination, examine, rows_needed
+from cape.examination import Examination, examine
 from cape.examination._examination import Observed
 from cape.metrics import confusion_by_group
 from cape.rules._adaptation import Adaptation, AdaptationWarning
@@ -355,92 +354,6 @@ def _count_labelled(
             if group in totals:
                 confusion = totals[group] + confusion
             totals[group] = confusion
-
-
-def rows_needed_of_file(
-    model: TableModel,
-    path: Source | None,
-    width: float,
-    *,
-    level: float = 0.95,
-    prevalence: float | None = None,
-    dialect: Dialect | None = None,
-    notes: Notes | None = None,
-    on_rows: _scan.OnRows | None = None,
-) -> list[dict[str, Any]]:
-    """Compute how many rows of each group give an interval no wider than ``width``.
-
-    Parameters
-    ----------
-    model : TableModel
-    path : str, Path or None
-        A batch. Its drift widens the intervals, and the result says how many labels
-        give an interval of that width. None assumes no drift.
-    width : float in (0, 1)
-        Width of the interval of the prevalence, from its low end to its high end.
-    level : float in (0, 1), default=0.95
-        Confidence level of the interval.
-    prevalence : float in [0, 1], default=None
-        As in `cape.examination.rows_needed`.
-    dialect : Dialect, default=None
-        How a CSV is written; None is as that of training.
-    notes : Notes, default=None
-        Collects remarks.
-    on_rows : callable, default=None
-        Called with the stage, "reading", and the rows just done.
-
-    Returns
-    -------
-    list of dict
-        For each group its name, ``rows_needed`` (None if no number of rows is enough),
-        ``narrowest``, the width that no number of rows goes below, and, of a batch,
-        its ``rows``, ``labels_needed`` if they are drawn as `sample_file` does, and
-        ``labels_at_most``.
-
-    Examples
-    --------
-    >>> from cape_app.files import rows_needed_of_file, train_file
-    >>> train.frame.to_csv(folder / "train.csv", index=False)
-    >>> model = train_file(
-    ...     folder / "train.csv", None, label="y", group=["z"], learner="logistic"
-    ... )
-    >>> needs = rows_needed_of_file(model, None, 0.2)
-    >>> [need["group"] for need in needs]
-    ['0', '1']
-    >>> [20 < need["rows_needed"] < 200 for need in needs]
-    [True, True]
-    """
-    clf = model.clf
-    groups = list(clf.groups_)
-    if path is None:
-        planned = rows_needed(clf, width, level=level, prevalence=prevalence)
-        for_width = pd.DataFrame(index=[])
-    else:
-        notes = Notes() if notes is None else notes
-        with notes.listening():
-            scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
-            evidence, _ = scan.batch(model)
-        groups = list(evidence.groups)
-        examination = _examine(model, evidence, Notes(), path, level=level)
-        planned = examination.rows_needed(width, prevalence=prevalence)
-        for_width = examination.labels_needed(width)
-    rows = dict(zip(clf.groups_, planned.to_dict("records"), strict=True))
-    labels = for_width.to_dict("records") or [{}] * len(groups)
-    names = unique_names(groups, combined_columns(clf.group_columns))
-    needs = []
-    for group, of_labels in zip(groups, labels, strict=True):
-        # A group that training did not have has no line, and nothing to plan with.
-        found = rows.get(group, {"rows": math.inf, "narrowest": 1.0})
-        # JSON has no infinity.
-        enough = int(found["rows"]) if math.isfinite(found["rows"]) else None
-        need = {"group": names[group], "rows_needed": enough}
-        need["narrowest"] = found["narrowest"]
-        if of_labels:
-            need["rows"] = of_labels["rows"]
-            need["labels_needed"] = of_labels["labels"]
-            need["labels_at_most"] = of_labels["at_most"]
-        needs.append(need)
-    return needs
 
 
 def _check_aim(rule: Any, drift: str | None) -> Any:

@@ -452,47 +452,7 @@ def _observed(observed: Mapping[str, Any]) -> str:
     return f"{text}, PE {worst[0]} ({worst[1]})."
 
 
-# ---------------------------------------------------------- rows-needed and sample
-
-
-def rows_needed(
-    needs: Sequence[Mapping[str, Any]], width: float, level: float, *, worst: bool
-) -> Blocks:
-    """Say what each group needs.
-
-    Parameters
-    ----------
-    needs : sequence of mappings
-        From `cape_app.files.rows_needed_of_file`.
-    width, level : float
-        Of the intervals.
-    worst : bool
-        Whether rows are planned for the prevalence that needs the most.
-    """
-    of_file = "rows" in needs[0]
-    columns = ["group", "rows needed", "narrowest"]
-    if of_file:
-        columns += ["rows here", "labels", "at most"]
-    lines = []
-    for need in needs:
-        rows = need["rows_needed"]
-        line = [need["group"], "out of reach" if rows is None else rows]
-        line.append(number(need["narrowest"]))
-        if of_file:
-            line += [need["rows"], need["labels_needed"], need["labels_at_most"]]
-        lines.append(line)
-    yield TextTable(f"For {level_text(level)} intervals {width:g} wide", columns, lines)
-    yield "narrowest: more rows cannot make the interval narrower than this."
-    if of_file:
-        yield (
-            "Of the rows that cape sample --width draws, 'labels' are expected to be "
-            "enough; 'at most' are in nine of ten cases."
-        )
-    if worst:
-        yield (
-            "This plan is for the share of positives that needs the most rows; "
-            "--prevalence sets another share."
-        )
+# ------------------------------------------------------------------------- sample
 
 
 def sampled(

@@ -18,7 +18,7 @@ from cape.base._errors import ParameterError
 from cape.datasets import make_synthetic
 from cape.quantify import QUANTIFIERS
 
-COMMANDS = ["train", "predict", "rows-needed", "sample", "audit"]
+COMMANDS = ["train", "predict", "sample", "audit"]
 COMMANDS += ["info", "demo"]
 
 
@@ -211,7 +211,6 @@ MISTAKES = [
     "predict m.cape none.csv",
     "predict none.cape new.csv",
     "predict m.cape new.csv --report page.pdf",
-    "rows-needed none.cape",
     "sample m.cape none.csv --out s.csv",
     "predict m.cape new.csv none.csv",
     "predict m.cape new.csv --report taken.html",

@@ -20,8 +20,6 @@ CALLS = {
     "predict, no labels": "predict m.cape unlabelled.csv --rule equal_opportunity",
     "predict, a fault": "predict m.cape broken.csv --fail-if fault --fail-if pd>0",
     "predict, checked": "predict m.cape new.csv --checked checked.csv",
-    "rows-needed": "rows-needed m.cape",
-    "rows-needed, a file": "rows-needed m.cape new.csv --width 0.001",
     "sample": "sample m.cape new.csv --rows 20 --out s.csv",
     "batches": "predict m.cape new.csv broken.csv few.csv --fail-if moved>=0",
     "watch": "watch log.cape scored.csv --state watch.json",

@@ -91,7 +91,6 @@ def test_commands_use_a_model_that_was_fitted_in_python(tables, tmp_path, cape, 
     for command in (
         ("predict", path, tmp_path / "new.parquet", "--json"),
         ("sample", path, tmp_path / "new.csv", "--rows", "60", "--out", sheet),
-        ("rows-needed", path, "--width", "0.2"),
         ("info", path),
     ):
         code, _, err = cape(*command)

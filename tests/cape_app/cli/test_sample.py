@@ -1,13 +1,9 @@
-"""``cape rows-needed``, ``cape sample`` and ``cape predict --checked``."""
+"""``cape sample`` and ``cape predict --checked``."""
 
 import json
 
 import pandas as pd
 import pytest
-
-from cape import examine
-from cape.examination import rows_needed
-from cape_app.files import predict_file
 
 
 @pytest.fixture
@@ -25,58 +21,6 @@ def sheet(cape, base, tmp_path):
     rows["y"] = truth[rows["cape_row"] - 1]
     rows.to_csv(path, index=False)
     return path
-
-
-def test_rows_needed_without_a_batch_are_the_plan_of_the_model(
-    cape, base, people_model
-):
-    options = ("--width", 0.2, "--level", 0.9, "--prevalence", 0.3, "--json")
-    code, out, err = cape("rows-needed", base[0], *options)
-    assert (code, err) == (0, "")
-    content = json.loads(out)
-    plan = rows_needed(people_model.clf, 0.2, level=0.9, prevalence=0.3)
-    assert (content["width"], content["level"]) == (0.2, 0.9)
-    assert [group["group"] for group in content["groups"]] == list(plan.index)
-    for group, rows, narrowest in zip(
-        content["groups"], plan["rows"], plan["narrowest"], strict=True
-    ):
-        assert (group["rows_needed"] or float("inf")) == rows
-        assert group["narrowest"] == narrowest
-        assert "labels_needed" not in group
-
-
-def test_with_a_batch_labels_are_counted_too(cape, base, people_model):
-    code, out, _ = cape("rows-needed", *base, "--width", 0.2, "--json")
-    needs = json.loads(out)["groups"]
-    evidence = predict_file(people_model, base[1]).evidence
-    evidence = evidence.without_labels()
-    plan = examine(people_model.clf, evidence=evidence).labels_needed(0.2)
-    assert code == 0
-    assert [need["rows"] for need in needs] == plan["rows"].tolist()
-    assert [need["labels_needed"] for need in needs] == plan["labels"].tolist()
-    assert [need["labels_at_most"] for need in needs] == plan["at_most"].tolist()
-
-
-def test_a_width_out_of_reach_is_no_number(cape, base, read_rows):
-    _, out, _ = cape("rows-needed", base[0], "--width", 0.001)
-    for cells in read_rows(out, "blue", "green"):
-        assert cells[1] == "out of reach"
-        assert float(cells[2]) > 0.001
-    _, out, _ = cape("rows-needed", *base, "--width", 0.3)
-    assert all(len(cells) == 6 for cells in read_rows(out, "blue", "green"))
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--width", 1], "--width must be in (0, 1), got 1.0."),
-        (["--level", 0], "--level must be in (0, 1), got 0.0."),
-        (["--prevalence", 2], "--prevalence must be in [0, 1], got 2.0."),
-        (["nothing.csv"], "there is no file nothing.csv."),
-    ],
-)
-def test_mistakes_name_the_option(refused, base, options, says):
-    refused("rows-needed", base[0], *options, says=says)
 
 
 def test_the_table_says_how_many_rows_were_drawn(cape, base, tmp_path, read_rows):

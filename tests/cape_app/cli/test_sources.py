@@ -100,7 +100,7 @@ def test_every_source_trains_the_same_model(
 @pytest.mark.parametrize(
     "command",
     [
-        ("rows-needed", "m.cape"),
+        ("predict", "m.cape"),
         ("sample", "m.cape", "--out", "{out}"),
         (
             "audit",
