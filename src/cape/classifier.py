@@ -13,7 +13,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from cape.base._groups import (
-    MISSING_GROUP,
     Group,
     Groups,
     combined_columns,
@@ -38,7 +37,6 @@ from cape.base._validation import (
     pickable,
     refuse_odd_cells,
     short_errors,
-    take_rows,
     validate_data,
 )
 from cape.drift import Past
@@ -154,11 +152,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     unknown_groups : {"error", "pooled"}, default="error"
         What to do with groups that were not seen in training: raise an error, or use
         the quantifier and pool of all groups together.
-    missing_groups : {"error", "group", "drop"}, default="error"
+    missing_groups : {"error", "group"}, default="error"
         What to do with rows without a group value: raise an error that names the first
-        of them; make them a group, ``"(missing)"``; or leave them out of training and
-        estimates, and predict them with the pool of all groups, at the mean of the
-        estimates.
+        of them, or make them a group, ``"(missing)"``.
     random_state : int, RandomState or None, default=None
         The same seed gives the same predictions, whatever ``n_jobs`` is.
     n_jobs : int or None, default=None
@@ -242,7 +238,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "min_class_size": [Interval(Integral, 0, None, closed="left")],
         "small_groups": [StrOptions({"borrow", "error", "pooled"})],
         "unknown_groups": [StrOptions({"error", "pooled"})],
-        "missing_groups": [StrOptions({"error", "group", "drop"})],
+        "missing_groups": [StrOptions({"error", "group"})],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -369,11 +365,6 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         classes, is_positive = check_binary_labels(y)
         weights = check_weights(sample_weight, X)
         labels = classes[is_positive.astype(int)]
-        if self.missing_groups == "drop" and MISSING_GROUP in groups.keys:
-            groups, rows = groups.without(MISSING_GROUP)
-            features = take_rows(features, rows)
-            labels = labels[rows]
-            weights = None if weights is None else weights[rows]
         refuse_odd_cells(features)
         data = TrainingData(features, labels, classes, weights)
         if data.n_columns == 0:
@@ -654,13 +645,6 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if group in self.models_:
             return self.models_[group]
         if self.pooled_ is not None and self.unknown_groups == "pooled":
-            return self.pooled_
-        if self.missing_groups == "drop" and group == MISSING_GROUP:
-            if self.pooled_ is None:
-                raise ValueError(
-                    "missing_groups='drop' needs the model of all groups together: fit "
-                    "with missing_groups='drop' or unknown_groups='pooled'."
-                )
             return self.pooled_
         # As in Python: 1 and "1" are two groups, and look alike otherwise.
         known = ", ".join(map(repr, self.groups_[:10]))

@@ -96,14 +96,6 @@ class Groups:
         rows_of_groups = self.rows_between(0, len(self))
         return list(zip(self.keys, rows_of_groups, strict=True))
 
-    def without(self, key: Group) -> tuple[Groups, np.ndarray]:
-        """Leave a group out; return the others, and which rows they have."""
-        code = self.keys.index(key)
-        rows = np.flatnonzero(self.codes != code)
-        codes = self.codes[rows]
-        others = [other for other in self.keys if other != key]
-        return Groups(codes - (codes > code), others), rows
-
     def rows_between(self, start: int, stop: int) -> list[np.ndarray]:
         """List the rows of every group within a piece of the table.
 
@@ -147,7 +139,7 @@ def split_groups(
         The groups, if they are not columns of X.
     group_columns : column, list of columns, or None
         The columns of X that hold the groups.
-    missing : {"error", "group", "drop"}, default="error"
+    missing : {"error", "group"}, default="error"
         As in `check_groups`.
     names : sequence of str, default=None
         Columns of ``sensitive_features`` in training, from `named_columns`.
@@ -276,10 +268,9 @@ def check_groups(
         columns, a group is a combination of their values.
     name : str, default="sensitive_features"
         Name of the parameter, for the error.
-    missing : {"error", "group", "drop"}, default="error"
+    missing : {"error", "group"}, default="error"
         What is done with rows without a value: with "group", `MISSING_GROUP` is the
-        value of their column; with "drop", it is their group, whichever of several
-        columns has no value.
+        value of their column.
 
     Returns
     -------
@@ -309,15 +300,7 @@ def check_groups(
     for number, column in enumerate(columns):
         named[f"{name}[{number}]"] = column.codes
     check_same_length(**named)
-    combined = _combine(columns)
-    if missing == "drop":
-        keys: list[Any] = []
-        for key in combined.keys:
-            has_all = MISSING_GROUP not in key  # type: ignore[operator]
-            keys.append(key if has_all else MISSING_GROUP)
-        # All combinations in which a value is missing are one group.
-        combined = _merged(combined.codes, keys)
-    return _with_sorted_keys(combined)
+    return _with_sorted_keys(_combine(columns))
 
 
 def everyone(n_rows: int) -> Groups:

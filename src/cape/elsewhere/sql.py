@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from cape.base._errors import ParameterError
-from cape.base._groups import MISSING_GROUP, Groups, check_groups, everyone
+from cape.base._groups import Groups, check_groups, everyone
 from cape.base._packages import require_extra
 from cape.base._validation import admit, check_fitted_cape, refuse_row_keepers
 from cape.evidence._columns import (
@@ -206,8 +206,6 @@ def evidence(clf: Any, counts: Any) -> Evidence:
     edges = _edges(clf)
     found = {}
     for code, group in enumerate(groups.keys):
-        if clf.missing_groups == "drop" and group == MISSING_GROUP:
-            continue
         model = clf.model_of(group)
         of_group = groups.codes == code
         whole = _add_up(model, edges, frame[of_group])

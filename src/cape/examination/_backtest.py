@@ -23,7 +23,6 @@ from sklearn.base import clone
 from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
 from cape.base._groups import (
-    MISSING_GROUP,
     Group,
     Groups,
     combined_columns,
@@ -112,9 +111,6 @@ class History:
         """Return the rows of a period whose groups can be predicted."""
         codes, keys = self.groups.codes, self.groups.keys
         new = np.flatnonzero(self.place == predicted)
-        if clf.missing_groups == "drop" and MISSING_GROUP in keys:
-            # They are part of no estimate.
-            new = new[codes[new] != keys.index(MISSING_GROUP)]
         is_known = np.isin(codes[new], codes[old])
         if clf.unknown_groups == "pooled" or is_known.all():
             return new

@@ -401,13 +401,13 @@ def _read_with(batch: Batch, adaptation: Adaptation) -> Iterator[Reading]:
     check_types(batch)
     members = {}
     for group in batch.groups.keys:
-        if group not in adaptation.groups and group != batch.left_out:
+        if group not in adaptation.groups:
             raise ValueError(
                 f"adaptation must hold every group of X, got "
                 f"{list(adaptation.groups)} without {group!r}."
             )
         n_members = len(batch.models[group].pool.thetas)
-        members[group] = picked_member(adaptation, group, batch.models[group])
+        members[group] = adaptation.groups[group].classifier
         if members[group] >= n_members:
             raise ValueError(
                 f"adaptation must pick a member below {n_members} for group "
@@ -441,34 +441,13 @@ def decide(
     """
     decisions = np.zeros(n_rows, dtype=float if probabilities else bool)
     for reading in readings:
-        member = picked_member(adaptation, reading.group, reading.model)
+        member = adaptation.groups[reading.group].classifier
         rows = all_if_none(reading.index)
         if probabilities:
             decisions[rows] = reading.probability(member)
         else:
             decisions[rows] = reading.calls(member)
     return decisions
-
-
-def picked_member(adaptation: Adaptation, group: Group, model: GroupModel) -> int:
-    """Return the member that decides the rows of a group.
-
-    Rows without a group, which are no evidence, are decided by the member of the model
-    of all groups that was made for the mean of the estimates.
-    """
-    if group in adaptation.groups:
-        return adaptation.groups[group].classifier
-    if adaptation.rule["name"] == "unchanged":
-        return model.unchanged
-    distance = np.abs(model.pool.thetas - mean_estimate(adaptation, model))
-    return int(np.nanargmin(distance))
-
-
-def mean_estimate(adaptation: Adaptation, model: GroupModel) -> float:
-    """Return the mean of the estimates of all rows of a batch that have a group."""
-    rows = [adapted.rows for adapted in adaptation.groups.values()]
-    estimates = [adapted.estimate.value for adapted in adaptation.groups.values()]
-    return float(np.average(estimates, weights=rows)) if rows else model.prevalence
 
 
 def decide_individually(batch: Batch) -> np.ndarray:

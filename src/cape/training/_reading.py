@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cape.base._groups import MISSING_GROUP, Group, Groups, split_groups
+from cape.base._groups import Group, Groups, split_groups
 from cape.base._validation import (
     admit,
     all_if_none,
@@ -51,8 +51,6 @@ class Batch:
         In the order of ``groups.keys``.
     stack : LinearStack or None, default=None
         The models of all groups, where one product with all of them pays.
-    left_out : Group or None, default=None
-        A group of rows that have none: they are decided, and no evidence.
     """
 
     features: Any
@@ -60,7 +58,6 @@ class Batch:
     groups: Groups
     models: Mapping[Group, GroupModel]
     stack: LinearStack | None = None
-    left_out: Group | None = None
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -147,13 +144,12 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
     stack = stack_of_groups(
         [model.stack for model in models.values() if model.is_linear], array
     )
-    left_out = MISSING_GROUP if clf.missing_groups == "drop" else None
     # Where columns are not counted, nothing else would find another type. Models of
     # older files have no types.
     types = getattr(clf, "types_", None)
     if types is not None:
         types.check_types(features if array is None else array)
-    return Batch(features, array, groups, models, stack, left_out)
+    return Batch(features, array, groups, models, stack)
 
 
 def check_types(batch: Batch) -> None:
@@ -522,8 +518,7 @@ def read_batch(
             if reading.group in evidence:
                 counted = evidence[reading.group] + counted
             evidence[reading.group] = counted
-    counted_groups = [key for key in batch.groups.keys if key != batch.left_out]
-    return readings, {group: evidence[group] for group in counted_groups}
+    return readings, {group: evidence[group] for group in batch.groups.keys}
 
 
 def _read_and_count(

@@ -124,7 +124,7 @@ def train_groups(
         small_groups=mode,
     )
     to_train = list(groups.rows())
-    needs_pooled = clf.unknown_groups == "pooled" or clf.missing_groups == "drop"
+    needs_pooled = clf.unknown_groups == "pooled"
     borrowers: Collection[Group] = small
     if mode != "borrow":
         to_train = [(group, rows) for group, rows in to_train if group not in small]

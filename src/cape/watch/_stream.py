@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from cape.base._groups import (
-    MISSING_GROUP,
     Group,
     group_from_json,
     group_to_json,
@@ -418,9 +417,6 @@ class RollingCape:
         return decide(readings, adaptation, n_rows=len(arriving)).tolist()
 
     def _add(self, window: _Window, rows: Sequence[_Row]) -> None:
-        if self.clf.missing_groups == "drop" and window.group == MISSING_GROUP:
-            # Rows without a group are no evidence.
-            return
         window.rows.extend(rows)
         window.evidence += window.count(rows)
         window.rows_since_look += len(rows)

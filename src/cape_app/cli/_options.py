@@ -72,9 +72,8 @@ fail_if : CONDITION
     Exit with code 1 if this condition is met, such as 'pd>0.1'. Repeat the option for
     more conditions.
 missing_groups : NAME
-    What to do with rows without a group: error, group (they form the group
-    '(missing)'), or drop (estimates leave them out, and the classifier of all groups
-    predicts them). Default: error; with a model, the same as in training.
+    What to do with rows without a group: error, or group (they form the group
+    '(missing)'). Default: error.
 counts : bool
     FILE holds the counts that the SELECT from cape evidence --sql returns, not rows.
 """
@@ -271,14 +270,13 @@ class Csv:
 class Batch(Csv):
     """How the batch of a model is read, and the model."""
 
-    missing_groups: str | None = None
     key_file: Path | None = None
 
     def load(self, model: Path) -> TableModel:
         """Load the model."""
         from cape_app.files import load_model
 
-        return load_model(model, key=self.key_file, missing_groups=self.missing_groups)
+        return load_model(model, key=self.key_file)
 
     def to_paste(self, name: str, model: Path, file: Any, **given: Any) -> str:
         """Write a command on the same model and file, to be pasted into a shell."""

@@ -137,7 +137,7 @@ class Labelled:
     score: str | None = None
     decision: str | None = None
     positive_decision: str | None = None
-    missing_groups: str | None = None
+    missing_groups: str = "error"
 
     def reading(
         self, csv: options.Csv, own: Settings, costs: options.Costs
@@ -149,7 +149,7 @@ class Labelled:
         if learner is None:
             learner = "boosting" if own.paper else "auto"
         settings = own.chosen(costs) | {
-            "missing_groups": self.missing_groups or "error",
+            "missing_groups": self.missing_groups,
             "n_jobs": own.jobs,
             "verbose": int(_app.aside.is_terminal),
         }

@@ -86,9 +86,9 @@ def count_file(
         "no"}``.
     threshold : float, optional
         For numeric predictions, such as probabilities: those above it are positive.
-    missing_groups : {"error", "group", "drop"}, default="error"
-        What to do with rows without a group value: raise an error, make them the group
-        ``"(missing)"``, or leave them out. Their number is noted.
+    missing_groups : {"error", "group"}, default="error"
+        What to do with rows without a group value: raise an error, or make them the
+        group ``"(missing)"`` and note their number.
     missing_labels : {"drop", "error"}, default="drop"
         What to do with rows without a label: leave them out, with a note on their
         number, or raise an error.
@@ -128,7 +128,7 @@ def count_file(
     (1.0, 1.0, ('0', '1'))
     """
     notes = Notes() if notes is None else notes
-    check_choice("missing_groups", missing_groups, ("error", "group", "drop"))
+    check_choice("missing_groups", missing_groups, ("error", "group"))
     check_choice("missing_labels", missing_labels, ("drop", "error"))
     # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)

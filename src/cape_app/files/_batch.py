@@ -27,7 +27,7 @@ from cape.examination import Examination, examine
 from cape.examination._examination import Observed
 from cape.metrics import confusion_by_group
 from cape.rules._adaptation import Adaptation, AdaptationWarning
-from cape.rules._deciding import decide, mean_estimate
+from cape.rules._deciding import decide
 from cape.rules._rules import make_rule
 from cape.training._reading import Reading
 from cape_app.files import _scan
@@ -220,13 +220,12 @@ def predict_file(
         for table, records in _second_pass(scan, kept, rows, writer):
             probability = _probabilities(model, adaptation, kept.groups, records)
             if table is not None:
-                estimates = [_estimate(model, adaptation, key) for key in kept.groups]
+                estimates = []
+                for group in kept.groups:
+                    estimates.append(adaptation.groups[group].estimate.value)
                 of_rows = np.round(estimates, 9)[records["group"]]
                 writer.write(_with_predictions(table, model, probability, of_rows))
-            # Rows without a group have no rates.
-            counted = np.array([group in adaptation.groups for group in kept.groups])
-            called = probability > 0.5
-            _count_labelled(observed, kept.groups, records, called, counted)
+            _count_labelled(observed, kept.groups, records, probability > 0.5)
             scan.on_rows("predicting", len(records))
         scan.table.check_unchanged()
     if writer is not None and writer.disarmed:
@@ -256,13 +255,6 @@ def _name_usual_values(
             outside.append(frame[is_outside])
         drifts = with_usual_values(drifts, pd.concat(outside))
     examination.adaptation = replace(adaptation, drifts=drifts)
-
-
-def _estimate(model: TableModel, adaptation: Adaptation, group: Group) -> float:
-    """Return the estimate of a group; rows without one have the mean of all."""
-    if group in adaptation.groups:
-        return adaptation.groups[group].estimate.value
-    return mean_estimate(adaptation, model.clf.model_of(group))
 
 
 def _second_pass(
@@ -331,10 +323,9 @@ def _count_labelled(
     groups: list[Group],
     records: np.ndarray,
     called: np.ndarray,
-    counted: np.ndarray,
 ) -> None:
-    """Add the rows of counted groups that have a label to the confusion counts."""
-    has_label = (records["positive"] >= 0) & counted[records["group"]]
+    """Add the rows that have a label to the confusion counts."""
+    has_label = records["positive"] >= 0
     labelled = records[has_label]
     if not len(labelled):
         return

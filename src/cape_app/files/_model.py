@@ -239,10 +239,7 @@ def describe_groups(clf: CapeClassifier) -> list[dict[str, Any]]:
 
 
 def load_model(
-    path: str | Path,
-    *,
-    key: bytes | str | Path | None = None,
-    missing_groups: str | None = None,
+    path: str | Path, *, key: bytes | str | Path | None = None
 ) -> TableModel:
     """Load a model that ``cape train`` or `train_file` wrote.
 
@@ -251,9 +248,6 @@ def load_model(
     path : str or Path
     key : bytes, str or Path, default=None
         The secret that the file must be signed with, as for `cape.persist.load`.
-    missing_groups : {"error", "group", "drop"}, default=None
-        What to do with rows without a group value, as in `CapeClassifier`. None is as
-        the model was trained.
 
     Returns
     -------
@@ -281,12 +275,6 @@ def load_model(
         raise TableError(f"{path} was replaced while it was being read: try again.")
     # Files are converted as they are read.
     clf.table_ = None
-    if missing_groups is not None:
-        # Imported here, since it takes scikit-learn along.
-        from cape.base._validation import check_choice
-
-        check_choice("missing_groups", missing_groups, ("error", "group", "drop"))
-        clf.set_params(missing_groups=missing_groups)
     return TableModel(clf, columns, header["details"])
 
 

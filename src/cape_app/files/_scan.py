@@ -65,15 +65,10 @@ _TOTAL = re.compile(
 )
 
 _REMEDIES = {
-    "group": "Use --missing-groups group to make them a group, or --missing-groups "
-    "drop to leave them out of estimates.",
+    "group": "Fill it in, leave these rows out of the table, or make them a group "
+    "(--missing-groups group of cape train and cape audit).",
     "label": "Use --missing-labels drop to leave them out.",
 }
-
-_TRAIN_AGAIN = (
-    "The model cannot predict them: fill in the group, or train again with "
-    "--missing-groups drop."
-)
 
 OnRows = Callable[[str, int], None]
 """Called with the stage of the work and the number of rows that have just been done."""
@@ -297,10 +292,7 @@ class Scan:
                 has_labels |= bool((positive >= 0).any())
             self.on_rows("reading", len(X))
         missing = model.clf.missing_groups
-        names = model.columns.groups
-        # Without a model of all groups, no option of this command would help.
-        remedy = "" if model.clf.pooled_ else _TRAIN_AGAIN
-        self._judge_missing("group", names, without_group, missing, remedy)
+        self._judge_missing("group", model.columns.groups, without_group, missing)
         if unknown:
             counts = []
             for name, n in unknown.most_common():
@@ -332,7 +324,7 @@ class Scan:
         rows: int | None = None,
         bins: Bins | None = None,
     ) -> Iterator[pd.DataFrame]:
-        """Read the rows that have a label and, unless none is a group too, a group.
+        """Read the rows that have a label.
 
         Parameters
         ----------
@@ -340,7 +332,7 @@ class Scan:
             The label column, which becomes plain text.
         group : sequence of str
             The group columns.
-        missing_groups : {"error", "group", "drop"}
+        missing_groups : {"error", "group"}
         missing_labels : {"error", "drop"}
         types, rows, bins
             See `parts`.
@@ -360,16 +352,12 @@ class Scan:
             first_row = self.rows - len(frame)
             without_label += (np.flatnonzero(~is_used) + first_row).tolist()
             without_group += (np.flatnonzero(is_used & ~has_group) + first_row).tolist()
-            if missing_groups != "group":
-                is_used = is_used & has_group
             n_used += int(is_used.sum())
             yield frame[is_used]
         self._judge_missing("label", [label], without_label, missing_labels)
         self._judge_missing("group", group, without_group, missing_groups)
         if not n_used:
-            raise TableError(
-                f"{self.path}: no row has a label in {label!r} and a group."
-            )
+            raise TableError(f"{self.path}: no row has a label in {label!r}.")
 
     def _judge_missing(
         self,
@@ -377,7 +365,6 @@ class Scan:
         columns: Sequence[str],
         rows: Sequence[int],
         missing: str,
-        remedy: str = "",
     ) -> None:
         """Raise if rows without a value are an error, and note their number otherwise.
 
@@ -391,13 +378,11 @@ class Scan:
             Rows without a value in one of them, counted from 0. Lines are those of a
             CSV without line breaks in fields.
         missing : {"error", "group", "drop"}
-        remedy : str, default=""
-            What to do instead of leaving them out.
         """
         if not rows:
             return
         if missing != "error":
-            self.notes.say(f"missing_{what}s", n=len(rows), rows=self.rows, how=missing)
+            self.notes.say(f"missing_{what}s", n=len(rows), rows=self.rows)
             return
         where = "rows"
         first = [row + 1 for row in rows[:_FIRST_ROWS]]
@@ -405,7 +390,7 @@ class Scan:
             where = "lines"
             first = [row + 1 for row in first]
         names = " or ".join(map(repr, columns))
-        remedy = remedy or _REMEDIES[what]
+        remedy = _REMEDIES[what]
         if rows == [self.rows - 1]:
             remedy = f"{TOTAL_ADVICE} {remedy}"
         raise TableError(
@@ -501,8 +486,7 @@ def read_counts(
     sizes = pd.to_numeric(frame["n"]).where(pd.to_numeric(frame["part"]) == 0, 0)
     n_missing = int(sizes[frame[keys].isna().any(axis=1)].sum())
     if n_missing:
-        how = model.clf.missing_groups
-        notes.say("missing_groups", n=n_missing, rows=int(sizes.sum()), how=how)
+        notes.say("missing_groups", n=n_missing, rows=int(sizes.sum()))
     return evidence, table.sha256()
 
 
@@ -619,13 +603,12 @@ def _group_problems(
     if not model.columns.groups:
         return [], unknown
     table = X[model.columns.trained.group_places]
-    missing = model.clf.missing_groups
     has_group = table.notna().all(axis=1).to_numpy()
     without_group = np.flatnonzero(~has_group).tolist()
-    if missing != "group":
+    if model.clf.missing_groups == "error":
         table = table[has_group]
     if len(table) and model.clf.unknown_groups != "pooled":
-        groups = check_groups(table, missing=missing)
+        groups = check_groups(table, missing="group")
         sizes = np.bincount(groups.codes)
         for group, size in zip(groups.keys, sizes, strict=True):
             if group not in model.clf.models_:

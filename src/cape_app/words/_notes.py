@@ -42,9 +42,7 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
     if code in _COUNTED:
         n = values["n"] if "n" in values else len(values["columns"])
         words["n"] = counted(n, _COUNTED[code])
-    if code == "missing_groups":
-        words["what"] = _NOTES["missing_group"][values["how"]]
-    elif code == "converted":
+    if code == "converted":
         words["here"] = KINDS[values["here"]]
         words["training"] = KINDS[values["training"]]
     elif code == "disarmed":

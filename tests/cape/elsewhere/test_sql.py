@@ -128,7 +128,7 @@ class Case:
             f"group_{i}": group_types[(seed + i) % 3] for i in range(n_groups)
         }
         self.in_table = bool(self.groups) and seed % 2 == 0
-        self.missing = str(random.choice(["error", "group", "drop"]))
+        self.missing = str(random.choice(["error", "group"]))
         self.reference = self._draw(400, {})
         self.hollow = names[0] if seed % 5 == 0 else None
         if self.hollow:

@@ -141,15 +141,19 @@ def test_rows_without_a_group_are_said(cape, folder, tmp_path):
     batch = pd.read_parquet(folder / "batch.parquet")
     batch.loc[:9, "city"] = None
     batch.to_parquet(tmp_path / "batch.parquet")
-    model = folder / "watch.cape"
+    reference = pd.read_parquet(folder / "reference.parquet")
+    reference.loc[:99, "city"] = None
+    reference.to_parquet(tmp_path / "reference.parquet")
+    model = tmp_path / "watch.cape"
+    train = ["train", tmp_path / "reference.parquet", "--out", model, "--label", "y"]
+    train += ["--positive", "good", "--score", "p", "--group", "city"]
+    assert cape(*train, "--missing-groups", "group")[0] == 0
     table = f"read_parquet('{tmp_path / 'batch.parquet'}')"
     _, counting, _ = cape("evidence", model, "--sql", "--table", table)
     path = tmp_path / "counts.parquet"
     duckdb.sql(f"copy ({counting}) to '{path}'")
-    assert cape("predict", model, "--counts", path)[0] == 2
-    grouped = ["predict", model, "--missing-groups", "group", "--json"]
-    of_counts = cape(*grouped, "--counts", path)
-    of_rows = cape(*grouped, tmp_path / "batch.parquet")
+    of_counts = cape("predict", model, "--json", "--counts", path)
+    of_rows = cape("predict", model, "--json", tmp_path / "batch.parquet")
     assert of_counts[2] == of_rows[2] != ""
 
 

@@ -238,7 +238,7 @@ def test_rows_without_a_label_are_left_out(count, frame, notes):
     counts, *_ = count(gaps, group=["g"], notes=notes)
     labelled = frame.drop(index=[*range(0, 300, 3), 1])
     assert counts == count(labelled, group=["g"])[0]
-    note = {"n": 101, "rows": 300, "how": "drop"}
+    note = {"n": 101, "rows": 300}
     assert [(one.code, one.values) for one in notes] == [("missing_labels", note)]
 
 

@@ -174,7 +174,6 @@ def test_which_label_is_positive_and_of_which_kind(
             r"50 of 200 rows have no value in 'y', so no label.*--missing-labels drop",
         ),
         ({"y": None}, {}, r"no row has a label in 'y'"),
-        ({"z": None}, {"settings": {"missing_groups": "drop"}}, r"and a group\.$"),
         ({"y": list("abcd") * 50}, {}, r"such as --positive d\.$"),
         (
             {"y": [*"ab"] * 98 + [*"acd?"]},
@@ -213,7 +212,7 @@ def test_rows_without_a_label_are_left_out(light, train, frame, notes):
     model = train(gaps, notes=notes)
     labelled = frame.drop(index=[*range(0, 200, 4), 1])
     assert model.clf.fingerprint_ == train(labelled).clf.fingerprint_
-    note = {"n": 51, "rows": 200, "how": "drop"}
+    note = {"n": 51, "rows": 200}
     assert [one.values for one in notes if one.code == "missing_labels"] == [note]
     assert model.details["data"]["rows_in_file"] == 200
 
