@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import expit
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.ensemble import VotingClassifier
@@ -145,7 +146,16 @@ class GroupAwareLinear(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         features, codes = split_off_code(X)
         if self.transformer_ is not None:
             features = self.transformer_.transform(features)
-        return self.model_.predict_proba(self._expand(_dense(features), codes))
+        features = _dense(features)
+        slopes, deviations, intercepts = self._coefficients()
+        log_odds = features @ slopes + intercepts[codes]
+        if self.slopes_differ_:
+            log_odds += np.einsum("ij,ij->i", features, deviations[codes])
+        if not np.isfinite(log_odds).all():
+            # The classifier says what is wrong.
+            return self.model_.predict_proba(self._expand(features, codes))
+        positive = expit(log_odds)
+        return np.column_stack([1 - positive, positive])
 
     def predict(self, X):
         """The more probable class, for rows with the number of their group."""
@@ -156,36 +166,46 @@ class GroupAwareLinear(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Its slopes are the common ones plus the group's deviations.
         """
-        coefficients = self.model_.coef_[0]
-        n_features = len(coefficients) - self.n_groups_
+        slopes, deviations, intercepts = self._coefficients()
         if self.slopes_differ_:
-            n_features //= 1 + self.n_groups_
-        intercept = self.model_.intercept_ + coefficients[n_features + code]
-        slopes = coefficients[:n_features].copy()
-        if self.slopes_differ_:
-            start = n_features + self.n_groups_ + code * n_features
-            slopes += coefficients[start : start + n_features]
+            slopes = slopes + deviations[code]
         plain = clone(self.model_)
         plain.coef_ = slopes[None, :]
-        plain.intercept_ = np.atleast_1d(intercept)
+        plain.intercept_ = intercepts[[code]]
         plain.classes_ = self.classes_
-        plain.n_features_in_ = n_features
+        plain.n_features_in_ = len(slopes)
         plain.n_iter_ = getattr(self.model_, "n_iter_", None)
         if self.transformer_ is None:
             return plain
         return make_pipeline(*[step for _, step in self.transformer_.steps], plain)
 
+    def _coefficients(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return common slopes, and deviations and intercepts of each group."""
+        coefficients = self.model_.coef_[0]
+        n_features = len(coefficients) - self.n_groups_
+        if self.slopes_differ_:
+            n_features //= 1 + self.n_groups_
+        slopes, intercepts, deviations = np.split(
+            coefficients, [n_features, n_features + self.n_groups_]
+        )
+        deviations = deviations.reshape(-1, n_features)
+        return slopes, deviations, self.model_.intercept_ + intercepts
+
     def _expand(self, features: np.ndarray, codes: np.ndarray) -> Any:
         """Append intercepts and deviations of each group."""
-        n_rows = len(features)
-        entries = np.ones(n_rows), codes, np.arange(n_rows + 1)
-        indicators = sparse.csr_array(entries, shape=(n_rows, self.n_groups_))
+        n_rows, n_features = features.shape
         if self.n_groups_ > _FEW_GROUPS:
-            return sparse.hstack([features, indicators], format="csr")
-        blocks = [features, indicators.toarray()]
+            # Each row has its features, and a 1 for its group.
+            entries = np.column_stack([features, np.ones(n_rows)])
+            places = np.tile(np.arange(n_features + 1, dtype=np.int32), (n_rows, 1))
+            places[:, -1] += codes
+            starts = np.arange(n_rows + 1) * (n_features + 1)
+            shape = (n_rows, n_features + self.n_groups_)
+            return sparse.csr_array((entries.ravel(), places.ravel(), starts), shape)
+        indicators = (codes[:, None] == np.arange(self.n_groups_)).astype(float)
+        blocks = [features, indicators]
         if self.slopes_differ_:
-            for group in range(self.n_groups_):
-                blocks.append(features * indicators[:, [group]].toarray())
+            blocks += [features * of_group[:, None] for of_group in indicators.T]
         return np.hstack(blocks)
 
 

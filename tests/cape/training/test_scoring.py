@@ -10,6 +10,8 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from cape.quantify import round_scores
@@ -262,6 +264,28 @@ def test_models_of_another_kind_are_not_stacked(data):
     mine = Mine().fit(X, y)
     assert LinearStack.of([mine], 1) is None
     assert (score_rows(mine, X, 1) == round_scores(0.75)).all()
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"with_mean": False}, {"with_std": False}], ids=str
+)
+def test_a_scaler_is_part_of_the_weights(data, parameters):
+    X, y, _ = data
+    X = 100 * X + 2000
+    model = make_pipeline(StandardScaler(**parameters), LogisticRegression(C=1e-4))
+    model.fit(X, y)
+    assert LinearStack.of([model], 1) is not None
+    scores = score_rows(model, X, 1)
+    assert np.abs(scores - plain_scores(model, X)).max() <= 1
+
+
+def test_a_scaler_that_shifts_far_is_left_to_itself(data):
+    X, y, _ = data
+    # The product of the weights and a row would have no exact digits left.
+    far = X + 1e12
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(far, y)
+    assert LinearStack.of([model], 1) is None
+    assert (score_rows(model, far, 1) == plain_scores(model, far)).all()
 
 
 @given(st.one_of(st.floats(-1e-8, 1e-8), st.floats(-50, 50)))
