@@ -30,8 +30,8 @@ API = {
     "cape.drift": ("What was learned from the past", "Past"),
     "cape.quantify": (
         "Quantifiers: scores to prevalence",
-        "ACC CC DyS EMQ HDy HistogramPosterior OneStepEMQ PCC QUANTIFIERS "
-        "QuaPyQuantifier Quantifier SPA ScoreHistogram edges_for make_quantifier "
+        "ACC CC DyS EMQ HDy OneStepEMQ PCC QUANTIFIERS "
+        "Quantifier SPA ScoreHistogram edges_for make_quantifier "
         "round_scores",
     ),
     "cape.metrics": (

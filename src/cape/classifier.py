@@ -81,9 +81,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         encoders first. `cape.Scores` is a model you already have, whose scores are
         columns of X.
     quantifier : str or quantifier, default="onestep"
-        The quantifier, Q-ALG in the paper: a name of `cape.quantify.QUANTIFIERS`, an
-        instance of a subclass of `cape.Quantifier`, or an aggregative
-        quantifier of QuaPy. "spa" is the paper's.
+        The quantifier, Q-ALG in the paper: a name of `cape.quantify.QUANTIFIERS` or an
+        instance of a subclass of `cape.Quantifier`. "spa" is the paper's.
     pool : {"threshold", "resampled"}, default="threshold"
         "threshold" is one model with a movable threshold. "resampled" trains one
         classifier for each prevalence, as the paper does.

@@ -179,13 +179,30 @@ def fit_quapy(
     """
     from quapy.method import aggregative
 
-    quantifier = make_quantifier(getattr(aggregative, name)())
-    quantifier.fit(_with_rows(model.positives, most), _with_rows(model.negatives, most))
+    quantifier = getattr(aggregative, name)()
+    quantifier.classifier = _GivenScores()
+    positives = _columns(model.positives, most)
+    negatives = _columns(model.negatives, most)
+    labels = np.repeat([1, 0], [len(positives), len(negatives)])
+    # EMQ needs the training prevalence, which QuaPy sets when it fits a classifier.
+    quantifier.train_prevalence = np.array([1 - labels.mean(), labels.mean()])
+    scores = np.concatenate([positives, negatives])
+    quantifier.aggregation_fit(_as_quapy(quantifier, scores), labels)
     return partial(_of_quapy, quantifier, most)
 
 
 def _of_quapy(quantifier: Any, most: int | None, batch: ScoreHistogram) -> float:
-    return quantifier.estimate(_with_rows(batch, most))
+    scores = _as_quapy(quantifier, _columns(batch, most))
+    return float(quantifier.aggregate(scores)[1])
+
+
+def _as_quapy(quantifier: Any, scores: np.ndarray) -> np.ndarray:
+    """Return labels for quantifiers that count them, else both probabilities."""
+    from quapy.method.aggregative import AggregativeCrispQuantifier
+
+    if isinstance(quantifier, AggregativeCrispQuantifier):
+        return (scores[:, 1] > 0.5).astype(int)
+    return scores
 
 
 def _of_mlquantify(peer: Any, batch: ScoreHistogram) -> float:
@@ -193,23 +210,17 @@ def _of_mlquantify(peer: Any, batch: ScoreHistogram) -> float:
     return float(shares[1])
 
 
-def _with_rows(histogram: ScoreHistogram, most: int | None = None) -> ScoreHistogram:
-    """Return a histogram that keeps its scores: the mean of its cell for each.
+def _columns(histogram: ScoreHistogram, most: int | None = None) -> np.ndarray:
+    """Return the probabilities of both classes of each score, as its cell's mean.
 
     A thousand cells and more tell scores to three digits.
     """
     counts = histogram.counts
     means = histogram.sums // np.maximum(counts, 1)
-    scores = np.repeat(means, counts)
+    scores = np.repeat(means, counts) / round_scores(1)
     if most is not None and len(scores) > most:
         evenly = (np.arange(most) + 0.5) * len(scores) / most
         scores = scores[evenly.astype(int)]
-    return ScoreHistogram.of(scores, histogram.edges, keep_rows=True)
-
-
-def _columns(histogram: ScoreHistogram) -> np.ndarray:
-    """Return the probabilities of both classes of each score."""
-    scores = np.asarray(_with_rows(histogram).rows) / round_scores(1)
     return np.column_stack([1 - scores, scores])
 
 

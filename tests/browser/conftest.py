@@ -61,7 +61,7 @@ def make_model(names, table_model):
     """A model as ``cape train`` makes it, of a learner that takes no time."""
     frame = make_table(names, 250 * len(names), 0)
     clf = CapeClassifier(
-        LogisticRegression(), pool="threshold", quantifier="histogram", scores="folds",
+        LogisticRegression(), pool="threshold", quantifier="emq", scores="folds",
         cv=3, random_state=0, group_columns=["z"],
     )  # fmt: skip
     clf.fit(frame[["x", "u", "z"]], frame["y"])

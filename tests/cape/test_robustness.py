@@ -267,7 +267,7 @@ def difficult_data(kind):
 @pytest.mark.filterwarnings("ignore:fewer than")
 @pytest.mark.filterwarnings("ignore:.*rows occur more than once")
 @pytest.mark.filterwarnings("ignore::cape.rules._adaptation.AdaptationWarning")
-@pytest.mark.parametrize("quantifier", ["spa", "histogram"])
+@pytest.mark.parametrize("quantifier", ["spa", "onestep"])
 @pytest.mark.parametrize("kind", ["constant", "separated", "duplicated", "rare"])
 def test_difficult_training_data(kind, quantifier):
     X, y = difficult_data(kind)

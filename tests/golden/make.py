@@ -77,7 +77,7 @@ def with_quantifier(name):
     return lambda: (logistic(), {"quantifier": name, "pool": "threshold"})
 
 
-QUANTIFIERS = ("cc", "pcc", "acc", "spa", "hdy", "dys", "emq", "histogram")
+QUANTIFIERS = ("cc", "pcc", "acc", "spa", "hdy", "dys", "emq")
 
 CLASSIFIERS = {
     "paper, logistic": lambda: (logistic(), {}),
@@ -87,11 +87,11 @@ CLASSIFIERS = {
     "threshold, logistic": lambda: (logistic(), {"pool": "threshold"}),
     "threshold, boosting": lambda: (
         boosting(),
-        {"pool": "threshold", "quantifier": "histogram"},
+        {"pool": "threshold", "quantifier": "dys"},
     ),
     "threshold, folds": lambda: (
         boosting(),
-        {"pool": "threshold", "scores": "folds", "quantifier": "histogram"},
+        {"pool": "threshold", "scores": "folds", "quantifier": "dys"},
     ),
     "scaled each": lambda: (scaled(), {"pool": "threshold"}),
     "scaled once": lambda: (scaled(), {"preprocessing": "once"}),
@@ -235,7 +235,7 @@ def answers_of_files() -> dict:
     new = make_synthetic(300, prevalences=(0.2, 0.8), random_state=3).frame
     settings = {
         "pool": "threshold",
-        "quantifier": "histogram",
+        "quantifier": "emq",
         "scores": "folds",
         "cv": 5,
         "preprocessing": "once",

@@ -111,24 +111,6 @@ def check_same_model(clf: Any, name: str, thing: Any, kind: type[Any]) -> None:
         )
 
 
-def refuse_row_keepers(clf: Any, caller: str) -> None:
-    """Raise if a quantifier needs every score of a batch at once.
-
-    Parameters
-    ----------
-    clf : CapeClassifier
-        Fitted.
-    caller : str
-        Who cannot serve that quantifier.
-    """
-    for model in clf.models_.values():
-        if model.quantifier.keeps_rows:
-            raise TypeError(
-                f"quantifier must work on counts for {caller}, got "
-                f"{model.quantifier!r}, which keeps every row."
-            )
-
-
 def number_of_rows(X: Any) -> int:
     """Number of rows of a table or a column of any kind."""
     # scikit-learn's function takes 40 times as long, which a single row would feel.

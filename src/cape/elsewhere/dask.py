@@ -21,7 +21,7 @@ require_extra("dask", "dask", what="cape.elsewhere.dask")
 import dask
 import dask.dataframe as dd
 
-from cape.base._validation import check_fitted_cape, refuse_row_keepers
+from cape.base._validation import check_fitted_cape
 from cape.classifier import CapeClassifier
 from cape.evidence._evidence import Evidence
 from cape.rules._adaptation import Adaptation
@@ -135,7 +135,6 @@ def _parts(
 ) -> list[Any]:
     """Return delayed ``work`` on every partition, after checking the arguments."""
     check_fitted_cape(clf)
-    refuse_row_keepers(clf, "cape.elsewhere.dask")
     if not isinstance(ddf, dd.DataFrame):
         raise TypeError(f"ddf must be a Dask DataFrame, got {type(ddf).__name__}.")
     named = {name: given for name, given in columns.items() if given is not None}

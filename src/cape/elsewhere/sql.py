@@ -16,7 +16,7 @@ import pandas as pd
 from cape.base._errors import ParameterError
 from cape.base._groups import Groups, check_groups, everyone
 from cape.base._packages import require_extra
-from cape.base._validation import admit, check_fitted_cape, refuse_row_keepers
+from cape.base._validation import admit, check_fitted_cape
 from cape.evidence._columns import (
     FIRST,
     FOREIGN,
@@ -228,7 +228,6 @@ def _check(clf: Any) -> Scores:
             "must have cape.Scores as estimator, since a statement reads scores "
             f"and does not compute them, got {type(clf.estimator).__name__}.",
         )
-    refuse_row_keepers(clf, "cape.elsewhere.sql")
     return next(iter(clf.models_.values())).scoring_models[0]
 
 

@@ -392,11 +392,6 @@ def _counts_from_json(content: Mapping[str, Any]) -> GroupEvidence:
 
 def _histogram_to_json(histogram: ScoreHistogram) -> dict[str, Any]:
     """Return a histogram as JSON can hold it: only the cells that are not empty."""
-    if histogram.rows is not None:
-        raise TypeError(
-            "evidence for a QuaPy quantifier holds the scores of rows and cannot "
-            "be saved as JSON."
-        )
     cells = np.flatnonzero(histogram.counts)
     return {
         "unit": histogram.unit,

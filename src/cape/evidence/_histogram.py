@@ -116,9 +116,6 @@ class ScoreHistogram:
         Sum of the scores in each cell, in units of 2^-32, of the same type.
     unit : int, default=1
         Number of scores of each row. A batch that K models score has ``unit=K``.
-    rows : ndarray of int64 of shape (n_scores,), default=None
-        The sorted scores themselves, kept only for quantifiers of QuaPy, which need
-        them.
 
     See Also
     --------
@@ -146,7 +143,6 @@ class ScoreHistogram:
     counts: np.ndarray
     sums: np.ndarray
     unit: int = 1
-    rows: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -156,7 +152,6 @@ class ScoreHistogram:
         *,
         weights: np.ndarray | None = None,
         unit: int = 1,
-        keep_rows: bool = False,
     ) -> ScoreHistogram:
         """Count scores.
 
@@ -170,8 +165,6 @@ class ScoreHistogram:
             Weights of training rows.
         unit : int, default=1
             Number of scores of each row.
-        keep_rows : bool, default=False
-            Whether to keep the scores themselves.
 
         Returns
         -------
@@ -189,8 +182,7 @@ class ScoreHistogram:
             counts, sums = _count_by_table(scores, edges)
         else:
             counts, sums = _count_by_lookup(scores, edges, weights)
-        rows = np.sort(scores) if keep_rows else None
-        return cls(edges, counts, sums, unit, rows)
+        return cls(edges, counts, sums, unit)
 
     @cached_property
     def size(self) -> float:
@@ -287,24 +279,11 @@ class ScoreHistogram:
 
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
         self._check_fits(other)
-        rows = None
-        if self.rows is not None:
-            rows = np.concatenate([self.rows, other.rows])
-            rows.sort()
-        return replace(
-            self,
-            counts=self.counts + other.counts,
-            sums=self.sums + other.sums,
-            rows=rows,
-        )
+        counts = self.counts + other.counts
+        return replace(self, counts=counts, sums=self.sums + other.sums)
 
     def __sub__(self, other: ScoreHistogram) -> ScoreHistogram:
         self._check_fits(other)
-        if self.rows is not None:
-            raise TypeError(
-                "cannot subtract histograms that keep the raw scores for a foreign "
-                "quantifier (keep_rows=True)."
-            )
         counts = self.counts - other.counts
         sums = self.sums - other.sums
         smallest = min(counts.min(), sums.min())

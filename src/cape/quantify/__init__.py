@@ -3,9 +3,9 @@
 from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
 from cape.quantify._base import Quantifier
 from cape.quantify._counting import ACC, CC, PCC, SPA
-from cape.quantify._likelihood import EMQ, HistogramPosterior, OneStepEMQ
+from cape.quantify._likelihood import EMQ, OneStepEMQ
 from cape.quantify._matching import DyS, HDy
-from cape.quantify._names import QUANTIFIERS, QuaPyQuantifier, make_quantifier
+from cape.quantify._names import QUANTIFIERS, make_quantifier
 
 __all__ = [
     "ACC",
@@ -16,9 +16,7 @@ __all__ = [
     "SPA",
     "DyS",
     "HDy",
-    "HistogramPosterior",
     "OneStepEMQ",
-    "QuaPyQuantifier",
     "Quantifier",
     "ScoreHistogram",
     "edges_for",

@@ -276,9 +276,6 @@ class Quantifier(BaseEstimator):
     0.5
     """
 
-    keeps_rows = False
-    """Whether the quantifier needs histograms that keep their scores."""
-
     # Whether the estimate divides by how well the scores tell the classes apart.
     _corrects = True
 
@@ -481,9 +478,7 @@ class Quantifier(BaseEstimator):
         distinct, place = np.unique(scores, axis=1, return_inverse=True)
         estimates = []
         for row in distinct.T:
-            batch = ScoreHistogram.of(
-                row, self.positives_.edges, unit=len(scores), keep_rows=self.keeps_rows
-            )
+            batch = ScoreHistogram.of(row, self.positives_.edges, unit=len(scores))
             estimates.append(self.estimate(batch))
         return np.array(estimates)[place.ravel()]
 

@@ -6,14 +6,12 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from cape.evidence._histogram import ONE, ScoreHistogram
 from cape.quantify._base import (
     Likelihood,
     Moments,
     Quantifier,
-    mixture,
     moment_interval,
     noise_weights,
 )
@@ -27,6 +25,7 @@ _NEAREST_TO_PURE = 1e-3
 _AT_THE_END = 1e-10
 
 _MOST_STEPS = 60
+_LAST_STEP = 1e-12
 
 
 def posterior_statistic(
@@ -63,18 +62,12 @@ def posterior_statistic(
 
 
 def decreasing_root(
-    function: Callable[[np.ndarray], ValuesAndDerivatives],
-    start: np.ndarray,
-    *,
-    low: float = 0.0,
-    high: float = 1.0,
-    tolerance: float = 1e-12,
-    remainder: float = 1 / 64,
+    function: Callable[[np.ndarray], ValuesAndDerivatives], start: np.ndarray
 ) -> np.ndarray:
-    """Find where each of several decreasing functions crosses 0.
+    """Find where each of several decreasing functions of a share crosses 0.
 
     Newton's method within a bracket. A function that is positive throughout has its
-    "root" at ``high``, a function that is negative throughout at ``low``.
+    "root" at 1, a function that is negative throughout at 0.
 
     Parameters
     ----------
@@ -82,22 +75,15 @@ def decreasing_root(
         ``function(x)`` returns the values and the derivatives of all functions, each an
         array of shape (n_functions,).
     start : ndarray of shape (n_functions,)
-        Where to begin, between ``low`` and ``high``.
-    low, high : float, default=0 and 1
-        The ends between which roots are sought.
-    tolerance : float, default=1e-12
-        Stop when no root moves by more than this.
-    remainder : float, default=1/64
-        If Newton's step leaves the bracket, go towards its end instead and leave this
-        share of the way. 1/2 is bisection.
+        Where to begin, between 0 and 1.
 
     Returns
     -------
     ndarray of shape (n_functions,)
     """
     x = np.array(start, dtype=np.float64)
-    left = np.full_like(x, low)
-    right = np.full_like(x, high)
+    left = np.zeros_like(x)
+    right = np.ones_like(x)
     for step in range(_MOST_STEPS):
         value, derivative = function(x)
         root_is_right = value > 0
@@ -108,34 +94,24 @@ def decreasing_root(
         steep = derivative < -1e-150
         newton = x - np.divide(value, derivative, np.full_like(x, np.inf), where=steep)
         in_bracket = (newton >= left) & (newton <= right)
-        in_bracket &= (newton > low) & (newton < high)
+        in_bracket &= (newton > 0) & (newton < 1)
         # Where Newton's step leaves the bracket, the end itself is often the answer, so
         # go nearly there. Now and then halve the bracket, which is sure to converge.
-        share = remainder
-        if step % 4 == 3:
-            share = 0.5
+        share = 0.5 if step % 4 == 3 else 1 / 64
         end = np.where(root_is_right, right, left)
         towards_end = end + (x - end) * share
 
         previous = x
         x = np.where(in_bracket, newton, towards_end)
         moved = np.abs(x - previous)
-        if (moved <= tolerance).all():
+        if (moved <= _LAST_STEP).all():
             break
     # An end whose side of the bracket never moved is the answer if x is all but there.
-    at_low = (left == low) & (x - low < _AT_THE_END)
-    at_high = (right == high) & (high - x < _AT_THE_END)
-    x[at_low] = low
-    x[at_high] = high
+    at_low = (left == 0) & (x < _AT_THE_END)
+    at_high = (right == 1) & (1 - x < _AT_THE_END)
+    x[at_low] = 0
+    x[at_high] = 1
     return x
-
-
-_LEAST_SHARE = 1e-12
-
-# A class is rare if it has fewer training rows than this for each cell, and is then
-# given more rows for each of fewer cells.
-_ROWS_PER_CELL = 10
-_RARE_ROWS_PER_CELL = 20
 
 
 class EMQ(Quantifier):
@@ -222,191 +198,6 @@ def _median_on_grid(points: np.ndarray, density: np.ndarray) -> float:
     return float(median)
 
 
-class HistogramPosterior(Quantifier):
-    """Posterior median of the prevalence under a flat prior, from about ten cells.
-
-    The batch is treated as a multinomial draw over the cells, from rho times the shares
-    of the positives plus 1 - rho times the shares of the negatives. Scores need not be
-    calibrated, and few rows are enough.
-
-    The interval is for the realized prevalence. It covers three kinds of noise: the
-    posterior of rho, the unknown label of each row given its cell, and the training
-    shares, which are drawn from their Dirichlet posteriors.
-
-    Parameters
-    ----------
-    cells : int, default=10
-        Number of cells, cut at quantiles of the training scores. If a class has fewer
-        than ten training rows for each cell, there are fewer cells, of twenty rows and
-        more, and the two classes weigh equally in the quantiles.
-
-    Attributes
-    ----------
-    cuts_ : ndarray of int64
-        The edges between the cells.
-    positive_shares_, negative_shares_ : ndarray of shape (n_cells,)
-        Shares of the cells in the two classes, smoothed.
-
-    Examples
-    --------
-    >>> from cape.evidence._histogram import ScoreHistogram, edges_for, round_scores
-    >>> high, low = round_scores([0.6, 0.8]), round_scores([0.1, 0.3])
-    >>> edges = edges_for(high, low)
-    >>> quantifier = HistogramPosterior().fit(
-    ...     ScoreHistogram.of(high, edges), ScoreHistogram.of(low, edges)
-    ... )
-    >>> batch = ScoreHistogram.of(round_scores([0.6, 0.8, 0.1, 0.3]), edges)
-    >>> round(quantifier.estimate(batch), 3)
-    0.5
-    """
-
-    # With other draws the ends of an interval move by .2 to 5 % of its width (standard
-    # deviation); more draws would take more than the one to three milliseconds of 128.
-    # The posterior of one draw is smooth, so few points do in the interval; the
-    # estimate has a single posterior and can afford many.
-    _n_draws = 128
-    _points_of_interval = 17
-    _points_of_estimate = 257
-
-    def __init__(self, cells: int = 10):
-        self.cells = cells
-
-    def _fit(self) -> None:
-        if self.cells < 2:
-            raise ValueError(f"cells must be at least 2, got {self.cells!r}.")
-        self.cuts_ = self._choose_cuts()
-        # Jeffreys' prior: half a row in every cell. No share is 0, so a batch with rows
-        # where a class had none in training is improbable but not impossible.
-        positive_counts = self.positives_.merged(self.cuts_) + 0.5
-        negative_counts = self.negatives_.merged(self.cuts_) + 0.5
-        self.positive_shares_ = positive_counts / positive_counts.sum()
-        self.negative_shares_ = negative_counts / negative_counts.sum()
-        # The posterior of multinomial shares is a Dirichlet distribution. The seed is
-        # fixed: the same histograms always give the same interval.
-        random = np.random.default_rng(0)
-        positive_draws = random.dirichlet(positive_counts, self._n_draws)
-        negative_draws = random.dirichlet(negative_counts, self._n_draws)
-        # A share may underflow to 0, whose logarithm is not finite.
-        self.positive_draws_ = np.maximum(positive_draws, _LEAST_SHARE)
-        self.negative_draws_ = np.maximum(negative_draws, _LEAST_SHARE)
-
-    def _choose_cuts(self) -> np.ndarray:
-        """Return the edges between the cells, fewer of them if a class has few rows."""
-        edges = self.positives_.edges
-        rarer_rows = min(self.positives_.size, self.negatives_.size)
-        if rarer_rows >= _ROWS_PER_CELL * self.cells:
-            counts = self.positives_.counts + self.negatives_.counts
-            return quantile_cuts(counts, edges, self.cells)
-        # Few rows a cell, smoothed, say little but that the classes are alike. In
-        # simulations with 20 positives of 2,000, an AUC of .70 and a prevalence of .3,
-        # ten cells have a coverage of .64, two cells .96. With quantiles of all rows
-        # most positives would be in the last cell; an AUC of .93 and a prevalence of
-        # .05 then make the error half as large again.
-        affordable = int(rarer_rows // _RARE_ROWS_PER_CELL)
-        shares = self.positives_.shares + self.negatives_.shares
-        n_cells = min(self.cells, max(affordable, 2))
-        return quantile_cuts(shares, edges, n_cells)
-
-    def _estimate(self, batch: ScoreHistogram) -> float:
-        counts = batch.merged(self.cuts_) / batch.unit
-        prevalences, weights = _posterior(
-            self.positive_shares_[None],
-            self.negative_shares_[None],
-            counts,
-            n_points=self._points_of_estimate,
-        )
-        return _median_on_grid(prevalences[0], weights[0])
-
-    def _interval(
-        self, batch: ScoreHistogram, estimate: float, level: float
-    ) -> tuple[float, float]:
-        counts = batch.merged(self.cuts_) / batch.unit
-        n_rows = counts.sum()
-        prevalences, weights = _posterior(
-            self.positive_draws_,
-            self.negative_draws_,
-            counts,
-            n_points=self._points_of_interval,
-        )
-        # A row in a cell is positive with probability r, by Bayes' rule. Given rho, the
-        # number of positives is then a sum of independent Bernoulli variables: about
-        # normal, with mean sum r and variance sum r (1 - r).
-        rho = prevalences[:, :, None]
-        positive = rho * self.positive_draws_[:, None]
-        negative = (1 - rho) * self.negative_draws_[:, None]
-        r = positive / (positive + negative)
-        variances = (r * (1 - r)) @ counts
-        # Every draw of the shares has the same weight.
-        return _central_interval(
-            centres=np.ravel(r @ counts / n_rows),
-            spreads=np.ravel(np.sqrt(variances) / n_rows),
-            weights=np.ravel(weights / self._n_draws),
-            level=level,
-        )
-
-    def _statistic(self, histogram: ScoreHistogram, prevalence: float) -> np.ndarray:
-        # The derivative of the multinomial log-likelihood in the prevalence.
-        p = self.positive_shares_
-        n = self.negative_shares_
-        slope = (p - n) / mixture(prevalence, p, n)
-        # Each cell of the histogram has the slope of the coarse cell that it lies in.
-        last_fine_cells = np.searchsorted(histogram.edges, self.cuts_)
-        fine_cells = np.arange(len(histogram.counts))
-        coarse_cells = np.searchsorted(last_fine_cells, fine_cells)
-        return slope[coarse_cells]
-
-
-def _posterior(
-    p: np.ndarray, n: np.ndarray, counts: np.ndarray, *, n_points: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the posterior of the prevalence under a flat prior, on a grid.
-
-    Parameters
-    ----------
-    p, n : ndarray of shape (n_draws, n_cells)
-        Shares of the cells among the positives and among the negatives.
-    counts : ndarray of shape (n_cells,)
-        Rows of the batch in each cell.
-    n_points : int
-        Points of the grid.
-
-    Returns
-    -------
-    prevalences, weights : ndarray of shape (n_draws, n_points)
-        The grid of each draw, and its posterior weights.
-    """
-
-    def slope(rho: np.ndarray) -> ValuesAndDerivatives:
-        mixed = mixture(rho[:, None], p, n)
-        terms = (p - n) / mixed
-        return terms @ counts, -(terms**2) @ counts
-
-    # The log-likelihood is concave. Five standard deviations by Laplace's approximation
-    # on both sides of its mode hold all but a millionth of the posterior.
-    n_draws = len(p)
-    start = np.full(n_draws, 0.5)
-    mode = decreasing_root(slope, start, tolerance=1e-7)
-    inner_mode = np.clip(mode, 1e-9, 1 - 1e-9)
-    _, second_derivative = slope(inner_mode)
-    curvature = np.maximum(-second_derivative, 1e-12)
-    width = 5 / np.sqrt(curvature)
-    low = np.maximum(mode - width, 0)
-    high = np.minimum(mode + width, 1)
-    rho = np.linspace(low, high, n_points, axis=1)
-
-    # Arrays of shape (n_draws, n_points, n_cells).
-    mixed = mixture(rho[:, :, None], p[:, None, :], n[:, None, :])
-    log_likelihood = np.log(mixed) @ counts
-    # Relative to the greatest, so that the exponential cannot underflow everywhere.
-    greatest = log_likelihood.max(axis=1, keepdims=True)
-    weights = np.exp(log_likelihood - greatest)
-    # The trapezoid rule: the ends of the grid weigh half.
-    weights[:, 0] /= 2
-    weights[:, -1] /= 2
-    weights /= weights.sum(axis=1, keepdims=True)
-    return rho, weights
-
-
 def quantile_cuts(counts: np.ndarray, edges: np.ndarray, cells: int) -> np.ndarray:
     """Return the edges nearest to the quantiles of the counted scores."""
     cumulated = np.cumsum(counts) / counts.sum()
@@ -415,45 +206,6 @@ def quantile_cuts(counts: np.ndarray, edges: np.ndarray, cells: int) -> np.ndarr
     distances = np.abs(below_edge[:, None] - levels)
     nearest = np.unique(distances.argmin(axis=0))
     return edges[nearest]
-
-
-def _central_interval(
-    centres: np.ndarray, spreads: np.ndarray, weights: np.ndarray, level: float
-) -> tuple[float, float]:
-    """Return the part of [0, 1] between the two tails of a mixture of normals."""
-    # Components without weight cannot move a quantile, but they would stretch the
-    # bracket in which it is sought.
-    relevant = weights > 1e-6 * weights.max()
-    centres = centres[relevant]
-    spreads = np.maximum(spreads[relevant], 1e-9)
-    weights = weights[relevant] / weights[relevant].sum()
-    tail = (1 - level) / 2
-    probabilities = np.array([tail, 1 - tail])
-    heights = weights / spreads
-
-    def shortfall(x: np.ndarray) -> ValuesAndDerivatives:
-        z = (x[:, None] - centres) / spreads
-        cumulated = ndtr(z) @ weights
-        density = np.exp(-(z**2) / 2) @ heights
-        return probabilities - cumulated, -density / np.sqrt(2 * np.pi)
-
-    # Start at the quantiles of the normal distribution of the same moments.
-    mean = centres @ weights
-    squares = spreads**2 + (centres - mean) ** 2
-    deviation = np.sqrt(squares @ weights)
-    # A mixture may have gaps in which the density is 0, so steps that leave the bracket
-    # bisect it. The last step is below 1e-4 deviations, and the error of Newton's
-    # method about its square.
-    ends = decreasing_root(
-        shortfall,
-        mean + ndtri(probabilities) * deviation,
-        low=np.min(centres - 9 * spreads),
-        high=np.max(centres + 9 * spreads),
-        tolerance=1e-4 * deviation,
-        remainder=0.5,
-    )
-    low, high = np.clip(ends, 0.0, 1.0)
-    return float(low), float(high)
 
 
 # The posterior is taken on a grid over the interval of this level: prevalences beyond
@@ -476,7 +228,6 @@ class OneStepEMQ(EMQ):
     See Also
     --------
     EMQ : The estimate to start from.
-    HistogramPosterior : A likelihood of about ten cells.
 
     Notes
     -----

@@ -304,9 +304,7 @@ def _notes(
     notes = []
     for quantifier in [model.quantifier for model in models.values()][:1]:
         if borrows_interval(quantifier):
-            # One of QuaPy's is wrapped.
-            wrapped = getattr(quantifier, "quantifier", quantifier)
-            notes.append(words.borrowed_interval(type(wrapped).__name__))
+            notes.append(words.borrowed_interval(type(quantifier).__name__))
     weighted = [group_name(group) for group, model in models.items() if model.weighted]
     if weighted:
         notes.append(words.weighted(weighted))

@@ -20,7 +20,6 @@ from cape.base._groups import Group
 from cape.base._validation import check_is_fitted, pickable, take_rows
 from cape.evidence._histogram import ONE
 from cape.metrics._rates import FEWEST_ROWS
-from cape.quantify import make_quantifier
 from cape.training._data import TrainingData, kish_factor
 from cape.training._fitting import (
     ROWS_PER_COEFFICIENT,
@@ -97,11 +96,6 @@ class Recipe:
     def prefit(self) -> bool:
         """Whether the estimator is fitted already."""
         return isinstance(self.cv, str) and self.cv == "prefit"
-
-    @property
-    def keeps_rows(self) -> bool:
-        """Whether the quantifier needs the scores of single rows."""
-        return make_quantifier(self.quantifier).keeps_rows
 
     @property
     def fits_transformers_once(self) -> bool:
@@ -348,14 +342,9 @@ class Learner:
         if len(positions) == 0:
             return TestedRows(scores, is_positive, weights, positions, folds)
         if self.weights is not None:
-            if self.recipe.keeps_rows:
-                raise ValueError(
-                    "sample_weight must be None with a QuaPy quantifier, which "
-                    "takes no weights."
-                )
             factor = kish_factor(self.weights[np.unique(positions)])
             weights = self.weights[positions] * factor / times_tested
-        elif times_tested.max() > 1 and not self.recipe.keeps_rows:
+        elif times_tested.max() > 1:
             weights = 1 / times_tested
         return TestedRows(scores, is_positive, weights, positions, folds)
 

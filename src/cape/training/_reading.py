@@ -392,7 +392,6 @@ class Reading:
             self.scores,
             model.edges,
             unit=len(self.scores),
-            keep_rows=model.quantifier.keeps_rows,
         )
         agreements = None
         if len(self.scores) > 1:

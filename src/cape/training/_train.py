@@ -112,21 +112,17 @@ def train_groups(
     """
     recipes = _make_recipes(clf, data)
     recipe = next(iter(recipes.values()))
-    mode = clf.small_groups
-    if mode == "borrow" and recipe.keeps_rows:
-        # What is borrowed are weighted counts, which quantifiers of QuaPy do not take.
-        mode = "pooled"
     small = find_small_groups(
         data,
         groups,
         min_group_size=clf.min_group_size,
         folds_needed=not recipe.prefit,
-        small_groups=mode,
+        small_groups=clf.small_groups,
     )
     to_train = list(groups.rows())
     needs_pooled = clf.unknown_groups == "pooled"
     borrowers: Collection[Group] = small
-    if mode != "borrow":
+    if clf.small_groups != "borrow":
         to_train = [(group, rows) for group, rows in to_train if group not in small]
         needs_pooled |= bool(small)
         small = borrowers = set()
@@ -671,7 +667,7 @@ def _count_scores(
     # Both classes get the same edges, and so does every batch: that is what makes
     # histograms comparable and lets evidence add up.
     edges = edges_for(*scores, positive_weights=weights[0], negative_weights=weights[1])
-    count = partial(ScoreHistogram.of, edges=edges, keep_rows=recipe.keeps_rows)
+    count = partial(ScoreHistogram.of, edges=edges)
     positives = count(scores[0], weights=weights[0])
     return positives, count(scores[1], weights=weights[1])
 

@@ -26,7 +26,6 @@ from cape.base._validation import (
     check_fitted_cape,
     check_same_length,
     check_same_order,
-    refuse_row_keepers,
 )
 from cape.classifier import CapeClassifier
 from cape.drift._find import GroupDrift
@@ -123,7 +122,7 @@ class RollingCape:
     Parameters
     ----------
     clf : CapeClassifier
-        Fitted. Quantifiers that need the rows themselves (QuaPy's) are rejected.
+        Fitted.
     window : int or datetime.timedelta
         Number of rows of each group, or a span of time. Rows that are exactly as old as
         the span have left the window. A call that brings more than a window is decided
@@ -157,7 +156,6 @@ class RollingCape:
         rule: Any = None,
     ):
         check_fitted_cape(clf)
-        refuse_row_keepers(clf, "RollingCape")
         if isinstance(window, np.timedelta64):
             # Python would take it for a whole number.
             window = window.astype("timedelta64[us]").item()

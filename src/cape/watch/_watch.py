@@ -19,7 +19,6 @@ from cape.base._validation import (
     check_fitted_cape,
     check_prevalence,
     check_same_model,
-    refuse_row_keepers,
 )
 from cape.classifier import CapeClassifier
 from cape.evidence._evidence import PLAIN, Evidence
@@ -148,7 +147,6 @@ class Watch(InNotebook):
         adaptation: Adaptation | None = None,
     ):
         check_fitted_cape(clf)
-        refuse_row_keepers(clf, "Watch")
         check_prevalence("alpha", alpha, closed=False)
         if isinstance(questions, str):
             questions = [questions]

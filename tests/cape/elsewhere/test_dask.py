@@ -21,7 +21,6 @@ from sklearn.linear_model import LogisticRegression
 from cape import AdaptationWarning, CapeClassifier
 from cape.datasets import make_synthetic
 from cape.elsewhere import dask as scale
-from cape.watch._stream import RollingCape
 
 FEATURES = ["U", "V"]
 COLUMNS = ["U", "V", "z"]
@@ -192,18 +191,6 @@ def test_errors_are_raised_before_any_partition_is_read(clf, new):
         scale.predict(clf, ddf, sensitive_features="nowhere")
     with pytest.raises(NotFittedError):
         scale.evidence(CapeClassifier(), ddf, sensitive_features="z")
-
-
-def test_a_quantifier_that_keeps_rows_is_refused_by_name(new):
-    from quapy.method.aggregative import SMM
-
-    clf = CapeClassifier(LogisticRegression(), quantifier=SMM(), cv=3, random_state=0)
-    clf.fit(new[FEATURES], new["y"], sensitive_features=new["z"])
-    ddf = dd.from_pandas(new[COLUMNS], npartitions=2)
-    with pytest.raises(TypeError, match="QuaPyQuantifier"):
-        scale.evidence(clf, ddf, sensitive_features="z")
-    with pytest.raises(TypeError, match="QuaPyQuantifier"):
-        RollingCape(clf, window=5)
 
 
 @pytest.fixture(scope="module")

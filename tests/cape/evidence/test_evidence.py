@@ -209,16 +209,6 @@ def test_text_that_is_no_evidence_is_refused(text):
         Evidence.from_json(text)
 
 
-def test_evidence_that_keeps_rows_cannot_be_saved(train, batch):
-    from quapy.method.aggregative import SMM
-
-    clf = CapeClassifier(LogisticRegression(), quantifier=SMM(), cv=2, random_state=0)
-    clf.fit(train.X, train.y, sensitive_features=train.z)
-    evidence = clf.evidence(batch.X, sensitive_features=batch.z)
-    with pytest.raises(TypeError, match="cannot be saved as JSON"):
-        evidence.to_json()
-
-
 def test_evidence_is_compared_and_not_hashed(fitted, evidence_of):
     evidence = evidence_of(fitted(), range(10))
     (part, *_) = evidence.groups.values()

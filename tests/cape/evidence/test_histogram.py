@@ -118,17 +118,6 @@ def test_weights_of_one_change_nothing_and_whole_weights_repeat_rows(s, e):
     assert by_weight.sums == pytest.approx(repeated.sums)
 
 
-@given(scores, scores, edges)
-def test_raw_scores_are_kept_on_request_and_sorted(a, b, e):
-    one = ScoreHistogram.of(a, e, keep_rows=True)
-    other = ScoreHistogram.of(b, e, keep_rows=True)
-    both = one + other
-    assert both.rows.tolist() == sorted([*a.tolist(), *b.tolist()])
-    assert ScoreHistogram.of(a, e).rows is None
-    with pytest.raises(TypeError, match="raw scores"):
-        _ = both - both
-
-
 def test_histograms_that_do_not_fit_are_refused():
     a = ScoreHistogram.of(round_scores([0.2]), np.array([HALF]))
     with pytest.raises(ValueError, match="same edges and unit"):
@@ -197,12 +186,9 @@ def test_a_row_may_have_several_scores(s, e, n_models):
 
 
 def test_an_empty_histogram_has_no_rows_and_the_middles_of_its_cells():
-    empty = ScoreHistogram.of(
-        np.empty(0, dtype=np.int64), round_scores([0.2, 0.6]), keep_rows=True
-    )
+    empty = ScoreHistogram.of(np.empty(0, dtype=np.int64), round_scores([0.2, 0.6]))
     assert empty.size == 0
     assert empty.counts.tolist() == [0, 0, 0]
-    assert empty.rows.tolist() == []
     assert empty.centres == pytest.approx([0.1, 0.4, 0.8])
     assert empty.above().tolist() == [0, 0, 0, 0]
 

@@ -55,7 +55,7 @@ def test_rows_evidence_and_parts_are_examined_alike(clf, batch, seen):
 
 @pytest.mark.parametrize(
     ("quantifier", "scores"),
-    [("acc", "refit"), ("emq", "folds"), ("histogram", "folds"), ("dys", "refit")],
+    [("acc", "refit"), ("emq", "folds"), ("hdy", "folds"), ("dys", "refit")],
 )
 def test_every_quantifier_can_be_examined_with(fitted, batch, quantifier, scores):
     clf = fitted(pool="threshold", quantifier=quantifier, scores=scores)

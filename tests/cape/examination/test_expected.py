@@ -52,7 +52,7 @@ level = st.floats(0.05, 0.99)
 
 
 @pytest.mark.parametrize(
-    ("pool", "quantifier"), [("threshold", "spa"), ("resampled", "histogram")]
+    ("pool", "quantifier"), [("threshold", "spa"), ("resampled", "emq")]
 )
 @pytest.mark.slow
 def test_intervals_hold_their_level_on_labels_that_come_later(pool, quantifier):

@@ -18,7 +18,7 @@ from cape.quantify import ScoreHistogram
 # Rows
 
 
-@pytest.mark.parametrize("quantifier", ["spa", "histogram"])
+@pytest.mark.parametrize("quantifier", ["spa", "onestep"])
 def test_so_many_rows_give_that_width(fitted, quantifier):
     clf = fitted(pool="threshold", quantifier=quantifier)
     random = np.random.default_rng(0)

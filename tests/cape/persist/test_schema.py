@@ -304,4 +304,3 @@ def test_every_quantifier_that_has_a_name_is_trusted():
     for cls in QUANTIFIERS.values():
         assert f"{cls.__module__}.{cls.__qualname__}" in TRUSTED
     assert f"{Quantifier.__module__}.Quantifier" not in TRUSTED
-    assert "cape.quantify._foreign.QuaPyQuantifier" not in TRUSTED

@@ -40,9 +40,9 @@ class Scores:
         positives = train[self.y == 1]
         negatives = train[self.y == 0]
         edges = edges_for(positives, negatives)
-        self.positives = ScoreHistogram.of(positives, edges, keep_rows=True)
-        self.negatives = ScoreHistogram.of(negatives, edges, keep_rows=True)
-        self.histogram = ScoreHistogram.of(batch, edges, keep_rows=True)
+        self.positives = ScoreHistogram.of(positives, edges)
+        self.negatives = ScoreHistogram.of(negatives, edges)
+        self.histogram = ScoreHistogram.of(batch, edges)
 
     def ours(self, quantifier):
         """Return the estimate of one of our quantifiers."""

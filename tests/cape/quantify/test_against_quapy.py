@@ -1,4 +1,4 @@
-"""Our quantifiers against QuaPy's on the same scores, and each in the other."""
+"""Our quantifiers against QuaPy's on the same scores."""
 
 import warnings
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from cape import AdaptationWarning, CapeClassifier
 from cape.quantify import (
     ACC,
     CC,
@@ -15,9 +14,6 @@ from cape.quantify import (
     SPA,
     DyS,
     HDy,
-    QuaPyQuantifier,
-    ScoreHistogram,
-    round_scores,
 )
 
 
@@ -84,72 +80,3 @@ def test_dys_equals_theirs(case, quapy, ours, theirs, bins):
     peer = quapy.DyS(LogisticRegression(), n_bins=bins, divergence=theirs, tol=1e-9)
     quantifier = DyS(n_bins=bins, divergence=ours)
     assert case.ours(quantifier) == pytest.approx(case.theirs(peer), abs=2e-4)
-
-
-@pytest.mark.parametrize("name", ["PACC", "ACC", "EMQ", "HDy", "SMM", "KDEyML"])
-def test_the_adapter_gives_what_quapy_gives(one_case, quapy, name):
-    peer = getattr(quapy, name)(LogisticRegression())
-    if name == "EMQ":
-        prevalence = one_case.y.mean()
-        peer.train_prevalence = np.array([1 - prevalence, prevalence])
-    theirs = one_case.theirs(peer)
-    adapted = QuaPyQuantifier(getattr(quapy, name)(LogisticRegression()))
-    assert one_case.ours(adapted) == pytest.approx(theirs, abs=1e-6)
-    low, high = adapted.interval(one_case.histogram)
-    assert 0 <= low <= theirs <= high <= 1
-
-
-@pytest.fixture(scope="module")
-def with_spa_and_smm(quapy, train):
-    """Two classifiers that differ in whose implementation of SPA they use."""
-    fitted = []
-    for quantifier in ("spa", quapy.SMM(LogisticRegression())):
-        clf = CapeClassifier(
-            LogisticRegression(), quantifier=quantifier, random_state=0, cv=5
-        )
-        clf.fit(train.X, train.y, sensitive_features=train.z)
-        fitted.append(clf)
-    return fitted
-
-
-def test_the_classifier_takes_a_quantifier_of_quapy(with_spa_and_smm, batch):
-    spa, smm = with_spa_and_smm
-    ours = spa.adapt(batch.X, sensitive_features=batch.z).table()
-    with pytest.warns(AdaptationWarning, match="SMM has no interval of its own"):
-        adaptation = smm.adapt(batch.X, sensitive_features=batch.z)
-    assert len(adaptation.notes) == 1
-    theirs = adaptation.table()
-    np.testing.assert_allclose(theirs["estimate"], ours["estimate"], atol=1e-6)
-    assert theirs["classifier"].tolist() == ours["classifier"].tolist()
-
-
-@pytest.mark.filterwarnings("ignore:SMM has no interval")
-def test_evidence_for_a_quantifier_of_quapy_adds_up_but_cannot_be_subtracted(
-    with_spa_and_smm, batch
-):
-    _, clf = with_spa_and_smm
-    whole = clf.adapt(batch.X, sensitive_features=batch.z).table()
-    first = clf.evidence(batch.X[:50], sensitive_features=batch.z[:50])
-    second = clf.evidence(batch.X[50:], sensitive_features=batch.z[50:])
-    added = clf.adapt(evidence=first + second).table()
-    np.testing.assert_allclose(added["estimate"], whole["estimate"], atol=1e-12)
-    with pytest.raises(TypeError, match="raw scores for a foreign quantifier"):
-        _ = first - first
-
-
-def test_the_adapter_refuses_what_is_no_quantifier_of_quapy(one_case):
-    with pytest.raises(
-        TypeError, match=r"quantifier must be an aggregative one of QuaPy .* got 'SMM'"
-    ):
-        QuaPyQuantifier("SMM").fit(one_case.positives, one_case.negatives)
-
-
-def test_the_adapter_refuses_histograms_without_rows(quapy, one_case):
-    edges = one_case.positives.edges
-    positives = ScoreHistogram.of(round_scores([0.9, 0.8]), edges)
-    negatives = ScoreHistogram.of(round_scores([0.1, 0.2]), edges)
-    adapter = QuaPyQuantifier(quapy.SMM(LogisticRegression()))
-    with pytest.raises(
-        TypeError, match=r"histograms that keep their rows \(keep_rows=True\)"
-    ):
-        adapter.fit(positives, negatives)

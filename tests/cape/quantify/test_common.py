@@ -15,9 +15,7 @@ from cape.quantify import (
     QUANTIFIERS,
     SPA,
     DyS,
-    HistogramPosterior,
     Quantifier,
-    QuaPyQuantifier,
     ScoreHistogram,
     edges_for,
     make_quantifier,
@@ -180,8 +178,6 @@ def test_settings_are_checked():
         ValueError, match="divergence must be one of 'topsoe', 'hellinger', got 'kl'"
     ):
         fit(DyS(divergence="kl"), [0.9], [0.1])
-    with pytest.raises(ValueError, match="cells must be at least 2, got 1"):
-        fit(HistogramPosterior(cells=1), [0.9], [0.1])
 
 
 class MeanOfTheBatch(Quantifier):
@@ -368,19 +364,8 @@ def test_a_new_quantifier_needs_one_line_in_the_table(monkeypatch):
 def test_anything_else_is_refused_with_what_is_accepted(wrong):
     with pytest.raises(
         TypeError,
-        match=r"quantifier must be one of 'cc', .*'histogram'.*, an instance of a "
-        r"subclass of cape.quantify.Quantifier or an aggregative quantifier of "
-        r"QuaPy, got ",
+        match=r"quantifier must be one of 'cc', .*'onestep' or an instance of a "
+        r"subclass of cape.quantify.Quantifier, got ",
     ) as raised:
         make_quantifier(wrong)
     assert str(raised.value).endswith(f"got {wrong!r}.")
-
-
-def test_a_quantifier_of_quapy_is_adapted(quapy):
-    peer = quapy.SMM(LogisticRegression())
-    adapted = make_quantifier(peer)
-    assert isinstance(adapted, QuaPyQuantifier)
-    assert adapted.quantifier is peer
-    assert adapted.keeps_rows
-    with pytest.raises(TypeError, match="quantifier must be one of"):
-        make_quantifier(quapy.SMM)

@@ -389,11 +389,3 @@ def test_scores_that_do_not_tell_the_classes_apart_are_told_with_their_group():
     assert starts[:3] == ["group '0'", "group '1'", "group '2'"]
     model = clf.models_[1]
     assert model.quantifier.estimate(model.positives) == model.prevalence
-
-
-def test_weights_are_refused_by_a_quantifier_that_keeps_rows():
-    from quapy.method.aggregative import SMM
-
-    clf = cape(GaussianNB(), quantifier=SMM())
-    with pytest.raises(ValueError, match="sample_weight must be None with .* QuaPy"):
-        clf.fit(X, y, sensitive_features=z, sample_weight=WEIGHTS)

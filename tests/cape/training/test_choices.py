@@ -15,7 +15,7 @@ from cape.datasets import make_synthetic
 from cape.training._learner import Recipe
 
 AUTOMATIC = {
-    "quantifier": "histogram",
+    "quantifier": "emq",
     "pool": "threshold",
     "share_estimator": "auto",
     "cv": "auto",
@@ -39,7 +39,7 @@ def fit(estimator=None, n_samples=600, **settings):
 def recipe(estimator, **changes):
     settings = {
         "estimator": estimator,
-        "quantifier": "histogram",
+        "quantifier": "emq",
         "resampled": False,
         "thetas": np.array([0.5]),
         "cv": "auto",

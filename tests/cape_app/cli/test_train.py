@@ -155,7 +155,7 @@ def test_small_and_unknown_groups_are_pooled_if_told(
         (["--label", "x"], ["label column 'x' must hold two values, got"]),
         (["--drop", "outcome"], ["'outcome' is the label or a group"]),
         (["--positive", "1"], ["must be 'default' or 'repaid', got '1'"]),
-        (["--quantifier", "x"], ["--quantifier", "'histogram'", "'spa'", "got 'x'"]),
+        (["--quantifier", "x"], ["--quantifier", "'onestep'", "'spa'", "got 'x'"]),
         (["--scores", "x"], ["--scores", "'folds'", "'refit'", "got 'x'"]),
         (["--most", "0"], ["--most must be at least 1, got 0"]),
         (
@@ -182,11 +182,11 @@ def test_info_refuses_what_is_no_model_of_ours(refused, tmp_path, train):
 
 def test_settings_start_from_the_paper_and_options_win(cape, base, tmp_path):
     rule = ("--rule", "equal_opportunity", "--tolerance", 0.1)
-    options = (*rule, "--quantifier", "histogram", "--pool", "threshold")
+    options = (*rule, "--quantifier", "emq", "--pool", "threshold")
     code, out, _ = cape(*base, "--group", "race", "--paper", *options, "--json")
     assert code == 0
     settings = json.loads(out)["settings"]
-    given = {"quantifier": "histogram", "pool": "threshold", "cv": 2}
+    given = {"quantifier": "emq", "pool": "threshold", "cv": 2}
     expected = CapeClassifier.paper(**given).get_params()
     for name in settings.keys() - {"rule", "n_jobs", "verbose", "random_state"}:
         assert settings[name] == expected[name], name
