@@ -1,9 +1,8 @@
-"""Damaged JSON of evidence, adaptations and streams: one ValueError."""
+"""Damaged JSON of evidence and adaptations: one ValueError."""
 
 import copy
 import json
 import warnings
-from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -11,14 +10,12 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import Adaptation, CapeClassifier, Evidence
 from cape.datasets import make_synthetic
-from cape.watch._stream import RollingCape
 
 TRAIN = make_synthetic(300, random_state=0)
 NEW = make_synthetic(80, prevalences=(0.2, 0.8), random_state=1)
 X, y = NEW.data.to_numpy(), NEW.target.to_numpy()
 z = NEW.sensitive_features.to_numpy()
 KNOWN = np.where(np.arange(80) % 2 == 0, y, None)
-HOURS = np.datetime64("2026-01-01T00", "ns") + np.arange(80) * np.timedelta64(1, "h")
 
 NO_NUMBERS = [-1, 1.5, "x", None, [], {}, True, float("nan"), 10**30]
 
@@ -71,22 +68,9 @@ def at(content, path):
     return content
 
 
-def stream(clf, span):
-    """A stream with labels, as JSON has it."""
-    window = 25 if span == "rows" else timedelta(hours=60)
-    rolling = RollingCape(clf, window, refresh=7)
-    times = {} if span == "rows" else {"times": HOURS}
-    rolling.predict(X, sensitive_features=z, ids=range(80), **times)
-    rolling.label(range(40, 80, 2), y[40:80:2])
-    return json.loads(rolling.to_json())
-
-
-@pytest.fixture(params=["evidence", "adaptation", "rows", "time"])
+@pytest.fixture(params=["evidence", "adaptation"])
 def written(request, clf):
     """A text as JSON has it, and who reads it."""
-    if request.param in ("rows", "time"):
-        content = stream(clf, request.param)
-        return content, lambda text: RollingCape.from_json(clf, text)
     evidence = clf.evidence(X, KNOWN, sensitive_features=z)
     if request.param == "evidence":
         return json.loads(evidence.to_json()), Evidence.from_json

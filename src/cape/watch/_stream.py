@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter, deque
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -14,13 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cape.base._groups import (
-    Group,
-    group_from_json,
-    group_to_json,
-    sorted_groups,
-)
-from cape.base._json_fields import seal, unseal
+from cape.base._groups import Group, sorted_groups
 from cape.base._validation import (
     all_if_none,
     check_fitted_cape,
@@ -34,17 +29,21 @@ from cape.evidence._evidence import PLAIN, Evidence, GroupEvidence, LabelledEvid
 from cape.rules import Prevalence
 from cape.rules._adaptation import Adaptation
 from cape.rules._deciding import adapt, decide
-from cape.rules._rules import describe_rule, rule_of
-from cape.training._reading import Batch, Reading, batch_of, known_labels, readings_of
+from cape.rules._rules import rule_of
+from cape.training._reading import (
+    Batch,
+    KnownLabels,
+    Reading,
+    batch_of,
+    known_labels,
+    readings_of,
+)
 from cape.training._scoring import Rows
 
 __all__ = ["RollingCape"]
 
 _LEVEL = 0.95
 """Level of the intervals that labels are compared with."""
-
-_FORMAT = 3
-"""Number of the JSON format; it changes when older text can no longer be read."""
 
 _AHEAD = timedelta(days=1)
 """How far times may be ahead of the clock: without a zone they are local somewhere."""
@@ -61,7 +60,6 @@ class _Row:
     time: int
     id: Any = None
     label: int | None = None
-    probability: int = PLAIN
 
 
 class _Window:
@@ -100,14 +98,14 @@ class _Window:
 
     def count(self, rows: Sequence[_Row]) -> GroupEvidence:
         """Count rows of the group, and those with a label once more."""
-        labelled = {}
-        for probability in {row.probability for row in rows if row.label is not None}:
-            of_classes = []
-            for kind in ((1, probability), (0, probability)):
-                alike = [row for row in rows if (row.label, row.probability) == kind]
-                of_classes.append(self.reading(alike).evidence())
-            labelled[probability] = LabelledEvidence(*of_classes)
-        return replace(self.reading(rows).evidence(), labelled=labelled)
+        evidence = self.reading(rows).evidence()
+        if all(row.label is None for row in rows):
+            return evidence
+        of_classes = []
+        for label in (KnownLabels.POSITIVE, KnownLabels.NEGATIVE):
+            alike = [row for row in rows if row.label == label]
+            of_classes.append(self.reading(alike).evidence())
+        return replace(evidence, labelled={PLAIN: LabelledEvidence(*of_classes)})
 
 
 class RollingCape:
@@ -117,7 +115,8 @@ class RollingCape:
     as `CapeClassifier.predict` decides a batch. A row that comes alone is the last row
     of its window, and a window of one row is CAPE-1 of the paper. Only scores,
     decisions and one byte for each column are kept, never features, so memory grows
-    only with the window. Threads may share a stream; calls wait for each other.
+    only with the window. Threads may share a stream; calls wait for each other. A
+    pickle of a stream, which holds the model, too, goes on where the stream was.
 
     Parameters
     ----------
@@ -142,9 +141,6 @@ class RollingCape:
     >>> y_pred = rolling.predict(new.data, sensitive_features=new.sensitive_features)
     >>> rolling.evidence()
     Evidence(0: 100 rows, 1: 100 rows)
-    >>> again = RollingCape.from_json(clf, rolling.to_json())
-    >>> again.evidence() == rolling.evidence()
-    True
     """
 
     def __init__(
@@ -171,6 +167,10 @@ class RollingCape:
             )
         self.clf = clf
         self.window = window
+        # In rows or nanoseconds.
+        self._size: int = window
+        if isinstance(window, timedelta):
+            self._size = window // timedelta(microseconds=1) * 1000
         self.refresh = int(refresh)
         self.rule = rule_of(clf, rule)
         self._windows: dict[Group, _Window] = {}
@@ -180,13 +180,13 @@ class RollingCape:
         self._zoned: bool | None = None
         self._lock = RLock()
 
-    def __getstate__(self) -> dict[str, Any]:
-        # A copy has a lock of its own.
+    def __getstate__(self) -> dict[str, bytes]:
+        # Written here, where no other thread changes it. A copy has its own lock.
         with self._lock:
-            return {**self.__dict__, "_lock": None}
+            return {"stream": pickle.dumps({**vars(self), "_lock": None})}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=RLock())
+    def __setstate__(self, state: dict[str, bytes]) -> None:
+        self.__dict__.update(pickle.loads(state["stream"]), _lock=RLock())
 
     def predict(
         self,
@@ -236,13 +236,11 @@ class RollingCape:
                 positive += self._decide(arriving[start:end])
             return self.clf.classes_[np.array(positive, dtype=np.intp)]
 
-    def label(
-        self, ids: Any, y: Any, *, inclusion_probability: Any = None
-    ) -> np.ndarray:
+    def label(self, ids: Any, y: Any) -> np.ndarray:
         """Take the labels of rows that were predicted before.
 
-        The labelled rows must be a random sample of the rows of their group; see
-        `CapeClassifier.adapt`.
+        The labelled rows must be a random sample of the rows of their group, drawn
+        plainly: every row of a group with the same probability.
 
         Parameters
         ----------
@@ -250,9 +248,6 @@ class RollingCape:
             As they were given to `predict`.
         y : array-like of shape (n_labels,)
             Their labels. A label given earlier is replaced.
-        inclusion_probability : array-like of float of shape (n_labels,), default=None
-            Probability with which each row was drawn. None means that rows were drawn
-            plainly.
 
         Returns
         -------
@@ -260,32 +255,18 @@ class RollingCape:
             Whether each label was taken. Rows that have left the window, or were never
             in it, take none.
         """
-        check_same_order(ids=ids, y=y, inclusion_probability=inclusion_probability)
+        check_same_order(ids=ids, y=y)
         names = _as_ids(ids)
         given = np.ravel(np.asarray(y, dtype=object))
-        labels = known_labels(
-            given, self.clf.classes_, len(names), inclusion_probability
-        )
+        labels = known_labels(given, self.clf.classes_, len(names))
         if labels is None or not labels.known.all():
             raise ValueError("y must have a label for each of ids, got missing ones.")
-        probabilities = labels.probabilities
-        if probabilities is None:
-            probabilities = np.full(len(names), PLAIN)
         with self._lock:
-            kinds = {inclusion_probability is None}
-            for window in self._windows.values():
-                kinds |= {held == PLAIN for held in window.evidence.labelled}
-            if len(kinds) > 1:
-                raise ValueError(
-                    "inclusion_probability must be given for all labels in the "
-                    "window, or for none."
-                )
             taken = np.array([name in self._by_id for name in names], dtype=bool)
             for place in np.flatnonzero(taken):
                 window, row = self._by_id[names[place]]
                 others = window.evidence - window.count([row])
                 row.label = int(labels.codes[place])
-                row.probability = int(probabilities[place])
                 window.evidence = others + window.count([row])
             return taken
 
@@ -312,71 +293,9 @@ class RollingCape:
         """
         return self.clf.adapt(evidence=self.evidence(), level=level, rule=self.rule)
 
-    def to_json(self) -> str:
-        """Write the state as JSON text, with the scores of the rows in the window."""
-        span: Any = self.window
-        if isinstance(self.window, timedelta):
-            span = {"seconds": self.window.total_seconds()}
-        with self._lock:
-            groups = []
-            for group in self.evidence().groups:
-                rows = [list(vars(row).values()) for row in self._windows[group].rows]
-                groups.append([group_to_json(group), rows])
-            state = {
-                "fingerprint": self.clf.fingerprint_,
-                "window": span,
-                "refresh": self.refresh,
-                "rule": describe_rule(self.rule),
-                "zoned": self._zoned,
-                "groups": groups,
-            }
-        return seal(state, _FORMAT)
-
-    @classmethod
-    def from_json(
-        cls, clf: CapeClassifier, text: str, *, rule: Any = None
-    ) -> RollingCape:
-        """Resume a stream where it stopped; the next call tests for drift.
-
-        Parameters
-        ----------
-        clf : CapeClassifier
-            The model of that stream.
-        text : str
-            Written by its `to_json`.
-        rule : str or Rule, default=None
-            None is the rule of that stream. JSON holds only the name of a rule of your
-            own, so pass such a rule unless it is that of the classifier.
-
-        Returns
-        -------
-        RollingCape
-        """
-        check_fitted_cape(clf)
-        state = unseal(text, "RollingCape.to_json", _FORMAT, clf.fingerprint_)
-        span = state["window"]
-        if isinstance(span, dict):
-            span = timedelta(**span)
-        if rule is None and state["rule"] != describe_rule(rule_of(clf)):
-            rule = state["rule"]
-        rolling = cls(clf, span, refresh=state["refresh"], rule=rule)
-        rolling._zoned = state["zoned"]
-        for key, rows in state["groups"]:
-            window = _Window(group_from_json(key), clf)
-            rolling._windows[window.group] = window
-            rolling._add(window, [_Row(*row) for row in rows])
-        return rolling
-
     def __repr__(self) -> str:
         rows = self.evidence().rows.values()
         return f"RollingCape({self.window!r}: {sum(rows)} rows of {len(rows)} groups)"
-
-    @property
-    def _size(self) -> int:
-        """The window in rows or nanoseconds."""
-        if isinstance(self.window, timedelta):
-            return self.window // timedelta(microseconds=1) * 1000
-        return self.window
 
     def _read(
         self, batch: Batch, moments: np.ndarray, names: list[Any]
@@ -437,9 +356,8 @@ class RollingCape:
     def _adapt(self, groups: AbstractSet[Group]) -> Adaptation:
         """Adapt to the windows of some groups; test them for drift if it is time."""
         parts = self.evidence().groups
-        # The paper's rule decides group by group. Rows without a group are decided at
-        # the mean of all estimates.
-        if isinstance(self.rule, Prevalence) and groups <= parts.keys():
+        # The paper's rule decides group by group.
+        if isinstance(self.rule, Prevalence):
             parts = {group: parts[group] for group in sorted_groups(groups)}
         windows = {group: self._windows[group] for group in parts}
         drifts: Any = {}
@@ -473,13 +391,12 @@ class RollingCape:
             return [None] * n_rows
         names = _as_ids(ids)
         check_same_length(X=np.empty(n_rows), ids=names)
-        rows = Counter([*names, *(name for name in names if name in self._by_id)])
-        name, most = rows.most_common(1)[0] if rows else (None, 1)
-        if most > 1:
-            raise ValueError(
-                "ids must differ from those of the rows in the window and from each "
-                f"other, got {name!r} twice."
-            )
+        for name, n_rows in Counter(names).items():
+            if n_rows > 1 or name in self._by_id:
+                raise ValueError(
+                    "ids must differ from those of the rows in the window and from "
+                    f"each other, got {name!r} twice."
+                )
         return names
 
     def _check_times(self, times: Any, n_rows: int) -> tuple[np.ndarray, bool | None]:
@@ -514,8 +431,8 @@ class RollingCape:
             ) from None
         check_same_length(X=np.empty(n_rows), times=index)
         moments = index.asi8
-        before = np.append(moments[:1] if self._now is None else self._now, moments)
-        steps = np.diff(before[: n_rows + 1])
+        before = moments[:1] if self._now is None else self._now
+        steps = np.diff(moments, prepend=before)
         latest = (pd.Timestamp.now("UTC") + _AHEAD).value
         faults = {
             "never be earlier than those of the rows before (they go back)": steps < 0,
@@ -528,18 +445,17 @@ class RollingCape:
                 row = int(np.argmax(is_wrong))
                 raise ValueError(
                     f"times must {wanted}, got {index[row]} for row {row} after "
-                    f"{pd.Timestamp(before[row])}."
+                    f"{pd.Timestamp(moments[row] - steps[row])}."
                 )
         return moments, zoned
 
 
 def _as_ids(ids: Any) -> list[Any]:
-    """Return ids as a list of int and str, which JSON can hold."""
-    names = []
-    for name in np.ravel(np.asarray(ids, dtype=object)):
+    """Return ids as a list of int and str."""
+    names = np.ravel(np.asarray(ids, dtype=object)).tolist()
+    for name in names:
         if isinstance(name, bool) or not isinstance(name, (str, Integral)):
             raise ValueError(f"ids must be int or str, got {name!r}.")
-        names.append(name if isinstance(name, str) else int(name))
     return names
 
 

@@ -231,31 +231,6 @@ def test_rows_of_another_group_that_are_too_old_do_not_count(fitted):
     assert seen == [{0: 1}, {0: 1}, {0: 2 / 3, 1: 1 / 3}, {1: 1}]
 
 
-def test_a_stream_goes_on_with_its_rule(fitted, batch):
-    clf = fitted()
-    parts = [slice(0, 40), slice(40, 60)]
-    rolling = RollingCape(clf, window=15, rule=DP)
-    rolling.predict(batch.X[parts[0]], sensitive_features=batch.z[parts[0]])
-    again = RollingCape.from_json(clf, rolling.to_json())
-    assert again.rule == DP
-    rest = {"sensitive_features": batch.z[parts[1]]}
-    np.testing.assert_array_equal(
-        again.predict(batch.X[parts[1]], **rest),
-        rolling.predict(batch.X[parts[1]], **rest),
-    )
-
-
-def test_a_stream_with_a_rule_of_your_own_needs_it_again(fitted):
-    clf = fitted()
-    text = RollingCape(clf, window=5, rule=Last()).to_json()
-    with pytest.raises(ValueError, match="^rule must be one of"):
-        RollingCape.from_json(clf, text)
-    mine = Last()
-    assert RollingCape.from_json(clf, text, rule=mine).rule is mine
-    ruled = clone_fitted(clf, rule=mine)
-    assert RollingCape.from_json(ruled, text).rule is mine
-
-
 def test_a_cluster_follows_the_rule(fitted, batch, groups):
     dd = pytest.importorskip("dask.dataframe")
     from cape.elsewhere import dask as scale
