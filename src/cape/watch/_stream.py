@@ -168,7 +168,7 @@ class RollingCape:
         self.clf = clf
         self.window = window
         # In rows or nanoseconds.
-        self._size: int = window
+        self._size: Any = window
         if isinstance(window, timedelta):
             self._size = window // timedelta(microseconds=1) * 1000
         self.refresh = int(refresh)
