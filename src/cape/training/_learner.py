@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -16,7 +17,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from cape.base._groups import Group
+from cape.base._groups import Group, Groups
 from cape.base._validation import check_is_fitted, pickable, take_rows
 from cape.evidence._histogram import ONE
 from cape.metrics._rates import FEWEST_ROWS
@@ -292,9 +293,9 @@ class Learner:
         return [model for model, _ in self.folds]
 
     def jobs(self) -> list[Any]:
-        """List the trainings that wait for no other: folds, then the refit."""
+        """List the trainings that wait for no other: open folds, then the refit."""
         jobs = []
-        for train, test in self.splits:
+        for train, test in self.splits[len(self.folds) :]:
             job = delayed(_fit_fold)(
                 self.estimator,
                 self.rows,
@@ -318,35 +319,49 @@ class Learner:
             jobs.append(job)
         return jobs
 
-    def tested(self, group: Group, rows: np.ndarray | None = None) -> TestedRows:
-        """Collect the out-of-fold scores of one group, or of some rows."""
+    @cached_property
+    def tested(self) -> dict[Group, TestedRows]:
+        """Out-of-fold scores of each group, once all folds are trained."""
+        tested = self.tested_by(self.codes, len(self.groups))
+        return dict(zip(self.groups, tested, strict=True))
+
+    def tested_by(self, codes: np.ndarray | None, n_groups: int) -> list[TestedRows]:
+        """Collect the out-of-fold scores of each group.
+
+        Parameters
+        ----------
+        codes : ndarray of int or None
+            The group of each row of the learner; None if there is one group.
+        n_groups : int
+        """
         positions = np.concatenate([test for _, test in self.splits])
         scores = np.concatenate([scores for _, scores in self.folds])
         sizes = [len(test) for _, test in self.splits]
         folds = np.repeat(np.arange(len(sizes)), sizes)
-        of_group = np.ones(len(self.y), dtype=bool)
-        if rows is not None:
-            of_group = np.zeros(len(self.y), dtype=bool)
-            of_group[rows] = True
-        elif self.codes is not None:
-            of_group = self.codes == self.groups.index(group)
-        if not of_group.all():
-            of_group = of_group[positions]
-            positions = positions[of_group]
-            scores = scores[of_group]
-            folds = folds[of_group]
         is_positive = self.y[positions] == self.data.positive
         # Weights make each row count once, however often it was tested.
         times_tested = np.bincount(positions)[positions]
-        weights = None
-        if len(positions) == 0:
-            return TestedRows(scores, is_positive, weights, positions, folds)
-        if self.weights is not None:
+        parts: list[Any] = [slice(None)]
+        if codes is not None:
+            groups = Groups(codes[positions], list(range(n_groups)))
+            parts = groups.rows_between(0, len(positions))
+        tested = []
+        for part in parts:
+            weights = self._weights_of_tests(positions[part], times_tested[part])
+            rows = (scores[part], is_positive[part], weights)
+            tested.append(TestedRows(*rows, positions[part], folds[part]))
+        return tested
+
+    def _weights_of_tests(
+        self, positions: np.ndarray, times_tested: np.ndarray
+    ) -> np.ndarray | None:
+        """Return the weights of the tested rows of a group, if they have any."""
+        if self.weights is not None and len(positions):
             factor = kish_factor(self.weights[np.unique(positions)])
-            weights = self.weights[positions] * factor / times_tested
-        elif times_tested.max() > 1:
-            weights = 1 / times_tested
-        return TestedRows(scores, is_positive, weights, positions, folds)
+            return self.weights[positions] * factor / times_tested
+        if times_tested.max(initial=1) > 1:
+            return 1 / times_tested
+        return None
 
 
 @dataclass(frozen=True)
@@ -411,9 +426,10 @@ class TestedRows:
         slopes = columns.T @ (variance * residuals)
         z = slopes[noise > 0] / noise[noise > 0]
         # Twice the gain in log-likelihood is the sum of squares; noise alone adds 1
-        # each.
-        gain = (z**2 - 1).sum() / (2 * len(p))
-        return bool(gain > _WORTHWHILE_GAIN * self.log_loss())
+        # each, and passes two standard deviations of the sum in one group of forty.
+        excess = (z**2 - 1).sum()
+        is_worthwhile = excess / (2 * len(p)) > _WORTHWHILE_GAIN * self.log_loss()
+        return bool(is_worthwhile and excess > 2 * np.sqrt(2 * len(z)))
 
 
 def _without(known: np.ndarray, values: np.ndarray, weights: np.ndarray) -> np.ndarray:

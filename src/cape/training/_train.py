@@ -127,7 +127,7 @@ def train_groups(
         needs_pooled |= bool(small)
         small = borrowers = set()
     elif clf.drift == "cautious" and len(to_train) >= FEWEST_GROUPS:
-        borrowers = groups.keys
+        borrowers = set(groups.keys)
     shares = _may_share(data, recipe, to_train)
     if small:
         # Small groups borrow from the learner of all groups if there is one, and from
@@ -315,18 +315,20 @@ class _Training:
         models = []
         for group, rows in self.groups:
             serving = []
-            if shared is not None and group in shared.groups:
+            if shared is not None and group in shared.tested:
                 serving.append(shared)
             if group in own:
                 serving.append(own[group])
             if not serving and lender is not None:
                 serving = [lender]
             learner = serving[0]
-            tested = learner.tested(group)
+            # The learner of the pooled model knows no groups.
+            known = group if group in learner.tested else EVERYONE
+            tested = learner.tested[known]
             # The learners are compared by the log loss of the group's own out-of-fold
             # scores; no batch is looked at.
             for rival in serving[1:]:
-                of_rival = rival.tested(group)
+                of_rival = rival.tested[group]
                 if of_rival.log_loss() < tested.log_loss():
                     learner, tested = rival, of_rival
             taken = None
@@ -392,41 +394,44 @@ class _Training:
                 self.data, recipe, names, index, self.seeds[-1], codes
             )
         _train_candidates(list(learners.values()))
-        log_losses = {}
-        for name, learner in learners.items():
-            losses = []
-            for group in learner.groups:
-                if group not in self.small:
-                    losses.append(learner.tested(group).log_loss())
-            if not losses:
-                everyone = np.arange(len(learner.y))
-                losses = [learner.tested(EVERYONE, everyone).log_loss()]
-            log_losses[name] = float(np.mean(losses))
-        best = min(log_losses, key=lambda name: log_losses[name])
-        if len(recipes) > 1:
-            self.log_losses = log_losses
-            self.chosen = best
-        return learners[best]
+        if len(learners) > 1:
+            for name, learner in learners.items():
+                counted = []
+                for group, tested in learner.tested.items():
+                    if group not in self.small:
+                        counted.append(tested)
+                counted = counted or learner.tested_by(None, 1)
+                losses = [tested.log_loss() for tested in counted]
+                self.log_losses[name] = float(np.mean(losses))
+            self.chosen = min(learners, key=lambda name: self.log_losses[name])
+        return learners[self.chosen]
 
     def _train_own(self, shared: Learner | None) -> dict[Group, Learner]:
         """Train a learner for each group that needs or deserves one of its own."""
         recipe = self.recipe
-        served = [] if shared is None else shared.groups
+        served = {} if shared is None else shared.tested
         fewest_rows = max(_ROWS_FOR_OWN_LEARNER, self.data.n_columns)
         needed = []
         to_try = []
         for (group, rows), seeds in zip(self.groups, self.seeds, strict=False):
             if group in self.small:
                 continue
+            plan = partial(plan_learner, self.data, recipe, [group], rows, seeds)
             needs_no_others = recipe.share == "auto" and _has_plenty(
                 self.data, recipe, rows
             )
             if group not in served or needs_no_others:
-                needed.append(plan_learner(self.data, recipe, [group], rows, seeds))
-            elif recipe.share == "auto" and len(self.data.labels(rows)) >= fewest_rows:
-                to_try.append(plan_learner(self.data, recipe, [group], rows, seeds))
-        if shared is not None:
-            needed += _worth_training(to_try, shared)
+                needed.append(plan())
+                continue
+            is_large = len(self.data.labels(rows)) >= fewest_rows
+            # Where the shared learner leaves nothing unexplained, none is tried.
+            if (
+                recipe.share == "auto"
+                and is_large
+                and served[group].are_unexplained(shared.rows)  # type: ignore[union-attr]
+            ):
+                to_try.append(plan())
+        needed += _worth_training(to_try, served)
         _train_learners(needed)
         if recipe.resampled:
             _train_members(needed)
@@ -434,12 +439,14 @@ class _Training:
 
     def _borrow(self, lender: Learner) -> dict[Group, Borrowed]:
         """Find what groups borrow whose rows a learner of all groups scores."""
-        tested = {}
-        for group, rows in self.groups:
-            if group != EVERYONE:
-                # The learner of the pooled model knows no groups.
-                of_group = rows if lender.codes is None else None
-                tested[group] = lender.tested(group, of_group)
+        tested = lender.tested
+        if lender.codes is None:
+            # The learner of the pooled model knows no groups.
+            codes = np.empty(len(lender.y), dtype=np.int64)
+            names = [group for group, _ in self.groups if group != EVERYONE]
+            for code, (_, rows) in enumerate(self.groups[: len(names)]):
+                codes[all_if_none(rows)] = code
+            tested = dict(zip(names, lender.tested_by(codes, len(names)), strict=True))
         effects = group_effects(lender, len(tested))
         return borrow(tested, effects, self.small)
 
@@ -516,37 +523,32 @@ def _train_candidates(learners: list[Learner]) -> None:
             learner.folds.append((model, scores))
 
 
-def _worth_training(learners: list[Learner], shared: Learner) -> list[Learner]:
+def _worth_training(
+    learners: list[Learner], served: Mapping[Group, TestedRows]
+) -> list[Learner]:
     """Keep the groups whose own learner beats the shared one on its first fold.
 
     One fold costs a third of a learner, and most groups are better served by sharing.
-    Groups in which the shared learner leaves nothing unexplained are not even tried.
     """
-    tried = []
-    rivals = []
-    for learner in learners:
-        rival = shared.tested(learner.groups[0])
-        if rival.are_unexplained(shared.rows):
-            tried.append(learner)
-            rivals.append(rival.log_loss())
-    folds = _run(tried, [learner.jobs()[0] for learner in tried])
+    folds = _run(learners, [learner.jobs()[0] for learner in learners])
     kept = []
-    for learner, rival_loss, fold in zip(tried, rivals, folds, strict=True):
+    for learner, fold in zip(learners, folds, strict=True):
+        learner.folds = [fold]
         _, test = learner.splits[0]
         _, scores = fold
         is_positive = learner.y[test] == learner.data.positive
         own = TestedRows(scores, is_positive, None, test, np.zeros_like(test))
-        if own.log_loss() < rival_loss:
+        if own.log_loss() < served[learner.groups[0]].log_loss():
             kept.append(learner)
     return kept
 
 
 def _train_learners(learners: list[Learner]) -> None:
-    """Train the folds and refits of learners."""
+    """Train the folds and refits of learners, but for folds that they have already."""
     jobs = [job for learner in learners for job in learner.jobs()]
     results = iter(_run(learners, jobs))
     for learner in learners:
-        learner.folds = [next(results) for _ in learner.splits]
+        learner.folds += [next(results) for _ in learner.splits[len(learner.folds) :]]
         if learner.refit:
             learner.refitted = next(results)
 
