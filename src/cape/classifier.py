@@ -403,7 +403,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         # A list is stored, since model files hold no data frames.
         return pd.DataFrame(self._tried).set_index("learner")
 
-    def predict(self, X, *, sensitive_features=None, adaptation=None):
+    def predict(
+        self, X, *, sensitive_features=None, sample_weight=None, adaptation=None
+    ):
         """Predict labels.
 
         Without an adaptation, this adapts to the batch first (CAPE-D of the paper): it
@@ -416,6 +418,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : table of shape (n_samples, n_features)
         sensitive_features : array-like or table of n_samples rows, default=None
             As in `fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `adapt`. With an adaptation, weights change nothing.
         adaptation : Adaptation, default=None
             From `adapt`; each row is then predicted on its own.
 
@@ -423,17 +427,20 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        batch = batch_of(self, X, sensitive_features)
+        batch = batch_of(self, X, sensitive_features, sample_weight)
         positive = predict_batch(self, batch, adaptation, probabilities=False)
         return self.classes_.take(positive)
 
-    def predict_proba(self, X, *, sensitive_features=None, adaptation=None):
+    def predict_proba(
+        self, X, *, sensitive_features=None, sample_weight=None, adaptation=None
+    ):
         """Predict probabilities of the two classes, with the members `predict` uses.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
         sensitive_features : array-like or table of n_samples rows, default=None
+        sample_weight : array-like of shape (n_samples,), default=None
         adaptation : Adaptation, default=None
 
         Returns
@@ -442,7 +449,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The second column is above 1/2 exactly where `predict` returns
             ``classes_[1]``.
         """
-        batch = batch_of(self, X, sensitive_features)
+        batch = batch_of(self, X, sensitive_features, sample_weight)
         positive = predict_batch(self, batch, adaptation, probabilities=True)
         return np.column_stack([1 - positive, positive])
 
@@ -491,13 +498,22 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"{unknown[0]!s:.40}."
             )
         y_pred = self.predict(
-            X, sensitive_features=sensitive_features, adaptation=adaptation
+            X,
+            sensitive_features=sensitive_features,
+            sample_weight=sample_weight,
+            adaptation=adaptation,
         )
         weights = check_weights(sample_weight, X)
         return float(np.average(labels == y_pred, weights=weights))
 
     def evidence(
-        self, X, y=None, *, sensitive_features=None, inclusion_probability=None
+        self,
+        X,
+        y=None,
+        *,
+        sensitive_features=None,
+        inclusion_probability=None,
+        sample_weight=None,
     ):
         """Count what CAPE needs to know about rows; the evidence of parts adds up.
 
@@ -508,8 +524,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_samples,), default=None
             Labels of some rows, as in `adapt`.
         sensitive_features : array-like or table of n_samples rows, default=None
-        inclusion_probability : array-like of shape (n_samples,), default=None
-            As in `adapt`.
+        inclusion_probability, sample_weight : array-like of shape (n_samples,), \
+default=None
+            As in `adapt`. Of parts, either all have weights or none.
 
         Returns
         -------
@@ -522,6 +539,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             None,
             y=y,
             inclusion_probability=inclusion_probability,
+            sample_weight=sample_weight,
+            whole=False,
         )
 
     def adapt(
@@ -531,6 +550,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         sensitive_features=None,
         inclusion_probability=None,
+        sample_weight=None,
         evidence=None,
         level=0.95,
         rule=None,
@@ -562,6 +582,11 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Probability with which each labelled row was drawn, from
             `cape.rows_to_label`. None means that all rows of a group had
             the same probability.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many members of a population each row stands for, such as the weights of
+            a survey. Shares are then those of the population, and intervals and tests
+            count the rows that the weighted rows are worth, (sum w)^2 / sum w^2. Only
+            ratios of weights matter: equal weights are as none.
         evidence : Evidence, default=None
             Evidence of the batch, from this model.
         level : float in (0, 1), default=0.95
@@ -591,6 +616,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             evidence,
             y=y,
             inclusion_probability=inclusion_probability,
+            sample_weight=sample_weight,
             columns=columns,
         )
         models = {group: self.model_of(group) for group in evidence.groups}

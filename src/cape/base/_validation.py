@@ -742,7 +742,9 @@ def positive_label(
     )
 
 
-def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+def check_weights(
+    sample_weight: Any, X: Any, *, of_part: bool = False
+) -> np.ndarray | None:
     """Check the weights of rows.
 
     Parameters
@@ -751,6 +753,8 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
         The weights. None stays None.
     X : table or column of any kind
         The rows that the weights are for.
+    of_part : bool, default=False
+        Whether there may be other rows, so that these may all weigh nothing.
 
     Returns
     -------
@@ -765,8 +769,18 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """
     if sample_weight is None:
         return None
+    try:
+        sample_weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "sample_weight must be a number in every row, got "
+            f"{str(sample_weight)[:60]!r}."
+        ) from None
     weights = check_array(
-        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
+        sample_weight,
+        ensure_2d=False,
+        ensure_min_samples=0,
+        input_name="sample_weight",
     )
     n_rows = number_of_rows(X)
     if weights.shape != (n_rows,):
@@ -779,6 +793,6 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
         raise ValueError(
             f"sample_weight must be at least 0 in every row, got {weights.min()}."
         )
-    if not weights.any():
+    if not of_part and n_rows and not weights.any():
         raise ValueError("sample_weight must be positive in some row, got all zeros.")
     return weights

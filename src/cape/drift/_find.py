@@ -212,7 +212,8 @@ class GroupDrift:
     score_p_adjusted : float
         The p-value of the scores after Holm's correction for all columns and groups.
     weighted : bool, default=False
-        Whether training rows had unequal weights, which may be all that moved.
+        Whether rows of training had unequal weights and those of the batch not, or the
+        other way round, which may be all that moved.
     """
 
     score: MixtureFit | None
@@ -307,7 +308,7 @@ def find_drift(
         drifts = [replace(drift, p_adjusted=next(adjusted)) for drift in drifts]
         p_score = p_scores.get(group, 1.0)
         score = scores.get(group)
-        weighted = models[group].weighted
+        weighted = models[group].weighted != evidence[group].scores.is_weighted
         found[group] = GroupDrift(score, tuple(drifts), p_score, weighted)
     return found
 

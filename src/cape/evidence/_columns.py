@@ -570,7 +570,7 @@ class ColumnCounts:
     def from_json(cls, content: Mapping[str, Any]) -> ColumnCounts:
         """Read what `to_json` returned."""
         unseen = {entry["column"]: entry["names"] for entry in content["unseen"]}
-        return cls(np.array(content["counts"], dtype=np.int64), unseen)
+        return cls(np.array(content["counts"]), unseen)
 
     def _check_fits(self, other: ColumnCounts) -> None:
         if len(self.counts) != len(other.counts):
@@ -755,11 +755,15 @@ class TableCells:
         codes = self.codes(X)
         counts = []
         for rows, worth in zip(parts, weights, strict=True):
-            cells = codes[rows] + self.starts[:-1]
-            if worth is not None:
-                worth = np.repeat(worth, len(self.columns))
-            counts.append(np.bincount(cells.ravel(), worth, self.starts[-1]))
+            counts.append(self.sum_up(codes[rows], worth))
         return counts
+
+    def sum_up(self, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Count rows, or sum up their weights, whose `codes` are known."""
+        cells = codes + self.starts[:-1]
+        if weights is not None:
+            weights = np.repeat(weights, len(self.columns))
+        return np.bincount(cells.ravel(), weights, self.starts[-1])
 
     def check_types(self, X: Any) -> None:
         """Raise if a column is of another type than in training.

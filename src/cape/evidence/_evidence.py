@@ -21,11 +21,14 @@ from cape.base._groups import (
 )
 from cape.base._json_fields import seal, unseal
 from cape.evidence._columns import ColumnCounts
-from cape.evidence._histogram import ScoreHistogram
+from cape.evidence._histogram import MOST_WEIGHT, WEIGHT_UNIT, ScoreHistogram
 from cape.shown._notebook import InNotebook
 
 _FORMAT = 2
 """Number of the JSON format; it changes when older text can no longer be read."""
+
+_ROUNDING = 1e-12
+"""Relative error up to which the squares of weights, as sums of a database, agree."""
 
 PLAIN = 0
 """Inclusion probability of labelled rows that were drawn plainly. It is the share of
@@ -53,6 +56,12 @@ class GroupEvidence:
     labelled : mapping from int to LabelledEvidence, default={}
         Rows whose label is known, by their inclusion probability in units of 2^-32. The
         key 0 means that they were drawn plainly. They are counted above as well.
+    weighed : GroupEvidence or None, default=None
+        The same counts, each row counting its weight. None if rows have no weights.
+    squares : int, default=0
+        Sum of the squared weights, in squares of `WEIGHT_UNIT`.
+    counted : GroupEvidence or None, default=None
+        What `effective` made this of; None if it is counted as it came.
 
     Examples
     --------
@@ -66,11 +75,73 @@ class GroupEvidence:
     agreements: np.ndarray | None = None
     columns: ColumnCounts | None = None
     labelled: Mapping[int, LabelledEvidence] = field(default_factory=dict)
+    weighed: GroupEvidence | None = None
+    squares: int = 0
+    counted: GroupEvidence | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, whatever their weights."""
+        return int((self.counted or self).scores.size)
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights; the number of rows if they have none."""
+        counted = self.counted or self
+        return (counted.weighed or counted).scores.size
 
     @property
     def labelled_rows(self) -> int:
-        """Number of rows whose label is known."""
-        return sum(rows.size for rows in self.labelled.values())
+        """Number of rows whose label is known, whatever their weights."""
+        labelled = (self.counted or self).labelled
+        return int(sum(rows.size for rows in labelled.values()))
+
+    def effective(self) -> GroupEvidence:
+        """Return the counts of as many rows of equal weight as the rows are worth.
+
+        That is (sum w)^2 / sum w^2 rows (Kish 1965), each cell with its share of the
+        weights. Whatever reads counts then sees fewer rows, and needs to know nothing
+        of weights. Rows of equal weights are worth their number.
+
+        Returns
+        -------
+        GroupEvidence
+            ``counted`` has the counts of the rows.
+        """
+        if self.weighed is None:
+            return self
+        squares = self.squares * WEIGHT_UNIT**2
+        # By Cauchy and Schwarz they are equal if, and only if, the weights are.
+        if self.rows * squares <= self.weight**2 * (1 + _ROUNDING):
+            return replace(self, weighed=None, squares=0, counted=self)
+        factor = self.weight / squares
+        labelled = {}
+        for probability, rows in self.labelled.items():
+            of_classes = []
+            for part in (rows.positives, rows.negatives):
+                of_classes.append(part.weighed._times(factor))  # type: ignore[union-attr]
+            labelled[probability] = LabelledEvidence(*of_classes)
+            if labelled[probability].size == 0:
+                del labelled[probability]
+        worth = self.weighed._times(factor)
+        if worth.columns is not None:
+            # Values that training has not seen are told with their rows.
+            columns = ColumnCounts(worth.columns.counts, self.columns.unseen)  # type: ignore[union-attr]
+            worth = replace(worth, columns=columns)
+        return replace(worth, labelled=labelled, counted=self)
+
+    def _times(self, factor: float) -> GroupEvidence:
+        """Multiply every count."""
+        tally = self.tally
+        if isinstance(tally, ScoreHistogram):
+            tally = tally.times(factor)
+        elif tally is not None:
+            tally = tally * factor
+        columns = self.columns
+        if columns is not None:
+            columns = replace(columns, counts=columns.counts * factor)
+        agreements = None if self.agreements is None else self.agreements * factor
+        return GroupEvidence(self.scores.times(factor), tally, agreements, columns)
 
     def __add__(self, other: GroupEvidence) -> GroupEvidence:
         return self._combined(other, operator.add, _add_labelled)
@@ -90,6 +161,7 @@ class GroupEvidence:
             and np.array_equal(_numbers(self.agreements), _numbers(other.agreements))
             and self.columns == other.columns
             and dict(self.labelled) == dict(other.labelled)
+            and (self.weighed, self.squares) == (other.weighed, other.squares)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -103,8 +175,14 @@ class GroupEvidence:
                 "evidence with counts of columns cannot be added to, or taken from, "
                 "evidence without them (drift='ignore')."
             )
-        counts: dict[str, Any] = {}
-        for name in ("scores", "tally", "agreements", "columns"):
+        if (self.weighed is None) != (other.weighed is None):
+            raise ValueError(
+                "evidence of rows with weights cannot be added to, or taken from, "
+                "evidence of rows without: pass sample_weight for all parts, 1 where "
+                "a row stands for itself."
+            )
+        counts: dict[str, Any] = {"squares": operate(self.squares, other.squares)}
+        for name in ("scores", "tally", "agreements", "columns", "weighed"):
             own = getattr(self, name)
             counts[name] = None if own is None else operate(own, getattr(other, name))
         labelled = of_labelled(self.labelled, other.labelled)
@@ -132,9 +210,9 @@ class LabelledEvidence:
     negatives: GroupEvidence
 
     @property
-    def size(self) -> int:
+    def size(self) -> float:
         """Number of rows of both classes."""
-        return int(self.positives.scores.size + self.negatives.scores.size)
+        return self.positives.scores.size + self.negatives.scores.size
 
     def __add__(self, other: LabelledEvidence) -> LabelledEvidence:
         return LabelledEvidence(
@@ -213,7 +291,33 @@ class Evidence(InNotebook):
     @property
     def rows(self) -> dict[Group, int]:
         """Number of rows of each group."""
-        return {group: int(part.scores.size) for group, part in self.groups.items()}
+        return {group: part.rows for group, part in self.groups.items()}
+
+    def effective(self) -> Evidence:
+        """Return what the rows are worth: the evidence of fewer rows of equal weight.
+
+        This is where weights of rows end. All that judges a batch starts from here.
+
+        Returns
+        -------
+        Evidence
+            Itself, if rows have no weights.
+        """
+        groups = {}
+        for group, part in self.groups.items():
+            if part.weight == 0:
+                raise ValueError(
+                    "sample_weight must be positive in some row of every group, got "
+                    f"zeros alone for group {group_name(group)!r}: leave its rows out."
+                )
+            groups[group] = part.effective()
+        total = sum(part.weight for part in groups.values())
+        if total > MOST_WEIGHT:
+            raise ValueError(
+                f"sample_weight must sum to at most {MOST_WEIGHT:,} to be counted "
+                f"exactly, got {total:,.0f}: divide all weights by the same number."
+            )
+        return Evidence(self.fingerprint, groups)
 
     def table(self) -> pd.DataFrame:
         """Return a DataFrame with one row for each group.
@@ -356,12 +460,16 @@ def _counts_to_json(evidence: GroupEvidence) -> dict[str, Any]:
     agreements = evidence.agreements
     if agreements is not None:
         agreements = agreements.tolist()
-    return {
+    content = {
         "scores": _histogram_to_json(evidence.scores),
         "tally": tally,
         "agreements": agreements,
         "columns": None if evidence.columns is None else evidence.columns.to_json(),
     }
+    if evidence.weighed is not None:
+        content["weighed"] = _counts_to_json(evidence.weighed)
+        content["squares"] = evidence.squares
+    return content
 
 
 def _from_json(content: Mapping[str, Any]) -> GroupEvidence:
@@ -379,15 +487,20 @@ def _counts_from_json(content: Mapping[str, Any]) -> GroupEvidence:
     if isinstance(tally, Mapping):
         tally = _histogram_from_json(tally)
     elif tally is not None:
-        tally = np.array(tally, dtype=np.int64)
+        tally = np.array(tally)
     agreements = content["agreements"]
     if agreements is not None:
-        agreements = np.array(agreements, dtype=np.int64)
+        agreements = np.array(agreements)
     columns = content["columns"]
     if columns is not None:
         columns = ColumnCounts.from_json(columns)
     scores = _histogram_from_json(content["scores"])
-    return GroupEvidence(scores, tally, agreements, columns)
+    weighed = content.get("weighed")
+    if weighed is not None:
+        weighed = _counts_from_json(weighed)
+    squares = content.get("squares", 0)
+    counts = (scores, tally, agreements, columns)
+    return GroupEvidence(*counts, weighed=weighed, squares=squares)
 
 
 def _histogram_to_json(histogram: ScoreHistogram) -> dict[str, Any]:
@@ -405,8 +518,12 @@ def _histogram_to_json(histogram: ScoreHistogram) -> dict[str, Any]:
 def _histogram_from_json(content: Mapping[str, Any]) -> ScoreHistogram:
     edges = np.array(content["edges"], dtype=np.int64)
     cells = np.array(content["cells"], dtype=np.int64)
-    counts = np.zeros(len(edges) + 1, dtype=np.int64)
-    sums = np.zeros(len(edges) + 1, dtype=np.int64)
-    counts[cells] = content["counts"]
-    sums[cells] = content["sums"]
+
+    def every_cell(values: list[float]) -> np.ndarray:
+        # Weighted counts are fractions.
+        dense = np.zeros(len(edges) + 1, dtype=np.array([0, *values]).dtype)
+        dense[cells] = values
+        return dense
+
+    counts, sums = every_cell(content["counts"]), every_cell(content["sums"])
     return ScoreHistogram(edges, counts, sums, content["unit"])

@@ -24,6 +24,18 @@ ONE = 1 << 32
 HALF = ONE >> 1
 """The score 1/2 as an integer, above which an unadapted classifier predicts 1."""
 
+WEIGHT_UNIT = 1 / (1 << 20)
+"""Weights are counted in units of 2^-20: sums of multiples of it are exact in floating
+point up to `MOST_WEIGHT`, so no order of rows and no splitting matters."""
+
+_PRODUCT_UNIT = ONE * WEIGHT_UNIT
+
+MOST_WEIGHT = 1 << 33
+"""What weights may sum to; more than there are people."""
+
+_LEAST_WEIGHT = 1 / (1 << 10)
+"""Smaller weights would be rounded by more than one part in two thousand."""
+
 # HDy matches histograms of 10, 20, ..., 110 bins of equal width.
 _HDY_BINS = range(10, 111, 10)
 
@@ -99,6 +111,43 @@ def check_scores(scores: Any) -> np.ndarray:
     return scores
 
 
+def round_weights(weights: np.ndarray) -> np.ndarray:
+    """Round the weights of rows to whole multiples of 2^-20, once, as scores are.
+
+    Parameters
+    ----------
+    weights : ndarray of float
+
+    Returns
+    -------
+    ndarray of float64
+
+    Raises
+    ------
+    ValueError
+        If a weight is too small to be counted.
+
+    Examples
+    --------
+    >>> round_weights(np.array([0.0, 2.5, 1e-3])).round(6).tolist()
+    [0.0, 2.5, 0.001]
+    """
+    small = weights[(weights > 0) & (weights < _LEAST_WEIGHT * 0.99)]
+    if len(small):
+        raise ValueError(
+            f"sample_weight must be 0 or at least {_LEAST_WEIGHT:.3f} in every row, "
+            f"got {small[0]:.3g}: multiply all weights by the same number."
+        )
+    return np.rint(weights / WEIGHT_UNIT) * WEIGHT_UNIT
+
+
+def sum_of_squares(weights: np.ndarray) -> int:
+    """Sum squares of weights from `round_weights`, in squares of their unit."""
+    # Integers of Python have room for any sum.
+    units = (weights / WEIGHT_UNIT).astype(np.int64).tolist()
+    return sum(unit * unit for unit in units)
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreHistogram:
     """Number and sum of the scores in each cell of [0, 1].
@@ -162,7 +211,7 @@ class ScoreHistogram:
         edges : ndarray of int64 of shape (n_edges,)
             The inner cut points, ascending; see `edges_for`.
         weights : ndarray of shape (n_scores,), default=None
-            Weights of training rows.
+            Weights of the scores.
         unit : int, default=1
             Number of scores of each row.
 
@@ -188,10 +237,14 @@ class ScoreHistogram:
     def size(self) -> float:
         """Number of rows, or the sum of their weights."""
         total = self.counts.sum() / self.unit
-        is_weighted = self.counts.dtype.kind == "f"
-        if is_weighted or not total.is_integer():
+        if self.is_weighted or not total.is_integer():
             return float(total)
         return int(total)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows are counted with unequal weights."""
+        return self.counts.dtype.kind == "f"
 
     @property
     def mean(self) -> float:
@@ -276,6 +329,10 @@ class ScoreHistogram:
         # With several scores a row, counts exceed the rows; shares do not.
         counts = self.merged(edges)
         return counts / counts.sum()
+
+    def times(self, factor: float) -> ScoreHistogram:
+        """Count every row so many times."""
+        return replace(self, counts=self.counts * factor, sums=self.sums * factor)
 
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
         self._check_fits(other)
@@ -397,7 +454,9 @@ def _count_by_lookup(
         sums = np.zeros(n_cells, dtype=np.int64)
         np.add.at(sums, cell, scores)
     else:
-        sums = np.bincount(cell, weights * scores, n_cells)
+        # Each product is rounded once, so that sums are exact.
+        products = np.rint(weights * scores / _PRODUCT_UNIT) * _PRODUCT_UNIT
+        sums = np.bincount(cell, products, n_cells)
     return counts, sums
 
 
@@ -438,6 +497,7 @@ def count_agreements(
     scores: np.ndarray,
     positives: ScoreHistogram,
     negatives: ScoreHistogram,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Count how often two scores of a row fall into one cell of the test.
 
@@ -452,10 +512,12 @@ def count_agreements(
         Rounded scores of each row by each model.
     positives, negatives : ScoreHistogram
         Out-of-fold scores of the two classes in training, which fix the cells.
+    weights : ndarray of shape (n_rows,), default=None
+        Weights of the rows.
 
     Returns
     -------
-    ndarray of int64 of shape (3,)
+    ndarray of shape (3,)
         Ordered pairs of scores of the same row in the same cell, each score paired with
         itself too, for 4, 8 and 16 cells. A row adds between n_models, if no two of its
         scores agree, and n_models^2, if all agree.
@@ -470,6 +532,7 @@ def count_agreements(
     [6, 6, 6]
     """
     nested = nested_cuts(positives, negatives)
+    itself = scores.size if weights is None else len(scores) * float(weights.sum())
     finest = nested[-1]
     finest_cells = np.searchsorted(finest, scores, side="left")
     # Scores are looked up once, in the finest cells; a small table has the coarser
@@ -479,11 +542,18 @@ def count_agreements(
     for cuts in nested:
         coarser = np.searchsorted(cuts, last_scores, side="left")
         cells = coarser.astype(np.int8)[finest_cells]
-        pairs = 0
+        pairs: float = 0
         for one, other in combinations(cells, 2):
-            pairs += int(np.count_nonzero(one == other))
-        agreements.append(scores.size + 2 * pairs)
-    return np.array(agreements, dtype=np.int64)
+            pairs += count_true(one == other, weights)
+        agreements.append(itself + 2 * pairs)
+    return np.array(agreements)
+
+
+def count_true(marks: np.ndarray, weights: np.ndarray | None) -> float:
+    """Count the rows that are marked, or sum up their weights."""
+    if weights is None:
+        return int(np.count_nonzero(marks))
+    return float(weights[marks].sum())
 
 
 def nested_cuts(

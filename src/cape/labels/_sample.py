@@ -134,7 +134,7 @@ def row_weights(evidence: GroupEvidence) -> np.ndarray:
     n_rows = evidence.scores.size
     rows = np.array([part.size for part in evidence.labelled.values()])
     probabilities = np.array(list(evidence.labelled)) / ONE
-    if rows.sum() >= n_rows:
+    if evidence.labelled_rows >= evidence.rows:
         return np.ones(len(rows))
     if PLAIN in evidence.labelled:
         return n_rows / rows

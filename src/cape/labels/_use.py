@@ -443,7 +443,7 @@ def _compare(
 
 def _may_be_missing(evidence: GroupEvidence, sample: LabelledSample) -> bool:
     """Tell whether drawn rows may have been left without a label."""
-    if evidence.labelled_rows >= evidence.scores.size:
+    if evidence.labelled_rows >= evidence.rows:
         return False
     # Weights of a draw are 1 / p, unless labelled rows stand for too few rows.
     as_drawn = ONE / np.maximum(list(evidence.labelled), PLAIN + 1)

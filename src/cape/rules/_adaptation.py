@@ -102,6 +102,9 @@ class GroupAdaptation:
     pd_bound : float
         Upper bound on the prevalence difference, at the level of the interval. It holds
         if the interval does.
+    worth : float or None, default=None
+        Rows of equal weight that these rows are worth, on which intervals and tests
+        rest; None if they have no weights.
 
     Examples
     --------
@@ -125,6 +128,7 @@ class GroupAdaptation:
     made_for: float
     predicted_prevalence: float
     pd_bound: float
+    worth: float | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupAdaptation):
@@ -133,6 +137,11 @@ class GroupAdaptation:
         return strict_json(self.to_json()) == strict_json(other.to_json())
 
     __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def effective_rows(self) -> float:
+        """Rows of equal weight that the rows are worth."""
+        return self.rows if self.worth is None else self.worth
 
     @property
     def fully_labelled(self) -> bool:
@@ -147,7 +156,10 @@ class GroupAdaptation:
 
     def to_json(self) -> dict[str, Any]:
         """Return a dict that `Adaptation.to_json` writes."""
-        return {**vars(self), "labels": dict(vars(self.labels))}
+        content = {**vars(self), "labels": dict(vars(self.labels))}
+        if self.worth is None:
+            del content["worth"]
+        return content
 
     def flat(self) -> dict[str, Any]:
         """Return a row of `Adaptation.table`: an estimate takes three columns."""

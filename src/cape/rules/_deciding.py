@@ -63,7 +63,9 @@ def find_evidence(
     *,
     y: Any = None,
     inclusion_probability: Any = None,
+    sample_weight: Any = None,
     columns: bool = True,
+    whole: bool = True,
 ) -> Evidence:
     """Return the evidence given, or count that of a batch.
 
@@ -80,8 +82,12 @@ def find_evidence(
         Labels of some rows of ``X``.
     inclusion_probability : array-like or None, default=None
         How these rows were drawn.
+    sample_weight : array-like or None, default=None
+        Weights of the rows of ``X``.
     columns : bool, default=True
         Whether to count the columns of the batch.
+    whole : bool, default=True
+        Whether no other evidence will be added.
 
     Returns
     -------
@@ -92,7 +98,7 @@ def find_evidence(
         given = "neither" if X is None else "both"
         raise ValueError(f"exactly one of X and evidence must be given, got {given}.")
     if evidence is None:
-        batch = batch_of(clf, X, sensitive_features)
+        batch = batch_of(clf, X, sensitive_features, sample_weight, whole=whole)
         check_same_order(
             X=X,
             sensitive_features=sensitive_features,
@@ -110,10 +116,10 @@ def find_evidence(
             "sensitive_features must be None when evidence is given: evidence has its "
             "own groups."
         )
-    if y is not None or inclusion_probability is not None:
+    if any(given is not None for given in (y, inclusion_probability, sample_weight)):
         raise ValueError(
-            "y and inclusion_probability must be None when evidence is given: evidence "
-            "has its own labels."
+            "y, inclusion_probability and sample_weight must be None when evidence is "
+            "given: evidence has its own labels and weights."
         )
     check_same_model(clf, "evidence", evidence, Evidence)
     return evidence
@@ -164,7 +170,7 @@ def adapt(
     if rule is None:
         rule = Prevalence()
     check_choice("labels", labels, WAYS_OF_LABELS)
-    parts = evidence.groups
+    parts = evidence.effective().groups
     answers = estimate_groups(models, parts, level=level)
     cautious = drift == "cautious"
     if drifts is None:
@@ -197,7 +203,7 @@ def adapt(
             posterior = replace(posterior, groups=of_labels)
         for group, known in posterior.groups.items():
             by_labels[group] = known.estimate(level)
-    n_rows = sum(part.scores.size for part in parts.values())
+    weight = sum(part.weight for part in parts.values())
     # All groups are estimated before any member is picked: a rule may weigh one group
     # against another.
     facts: dict[Group, dict[str, Any]] = {}
@@ -216,7 +222,7 @@ def adapt(
         if correct_rates and group in factors:
             rates = corrected_rates(rates, check_calls(model, part))
         situations[group] = GroupSituation(
-            share=part.scores.size / n_rows,
+            share=part.weight / weight,
             estimate=facts[group]["estimate"],
             thetas=model.pool.thetas,
             predicted_prevalences=model.pool.called(part) / part.scores.size,
@@ -234,7 +240,7 @@ def adapt(
         drift,
         rule=describe_rule(rule),
         # Plain prediction, which asks for no intervals, shows no notes either.
-        notes=() if level is None else _notes(models, rule, situations, chosen),
+        notes=() if level is None else _notes(models, parts, rule, situations, chosen),
         drifts=drifts,
         situations=situations,
         posterior=posterior,
@@ -263,7 +269,8 @@ def _estimate_group(
         held_back = known.held_back
         borrowed = known.borrowed
     return {
-        "rows": int(part.scores.size),
+        "rows": part.rows,
+        "worth": None if part.counted is None else float(part.scores.size),
         "training_prevalence": model.shown_prevalence,
         "without_labels": without_labels,
         "quantifier_estimate": Estimate(*map(float, answer)),
@@ -296,6 +303,7 @@ def _with_member(
 
 def _notes(
     models: Mapping[Group, GroupModel],
+    parts: Mapping[Group, GroupEvidence],
     rule: Rule,
     situations: Mapping[Group, GroupSituation],
     chosen: Mapping[Group, Any],
@@ -305,9 +313,20 @@ def _notes(
     for quantifier in [model.quantifier for model in models.values()][:1]:
         if borrows_interval(quantifier):
             notes.append(words.borrowed_interval(type(quantifier).__name__))
-    weighted = [group_name(group) for group, model in models.items() if model.weighted]
-    if weighted:
-        notes.append(words.weighted(weighted))
+    for in_training in (True, False):
+        alone = []
+        for group, part in parts.items():
+            have = (models[group].weighted, part.scores.is_weighted)
+            if have == (in_training, not in_training):
+                alone.append(group_name(group))
+        if alone:
+            notes.append(words.weighted(alone, in_training=in_training))
+    little = {}
+    for group, part in parts.items():
+        if part.scores.size < FEWEST_ROWS_TO_ADAPT <= part.rows:
+            little[group_name(group)] = (part.rows, part.scores.size)
+    if little:
+        notes.append(words.worth_little(little))
     return (*notes, *rule.notes(situations, chosen))
 
 

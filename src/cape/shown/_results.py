@@ -140,7 +140,7 @@ def _verdict_alone(adapted: GroupAdaptation) -> str:
     if adapted.verdict == "drifted":
         return f"{_BESIDES_THE_SHARE}; {by_scores_alone(adapted)}"
     if adapted.verdict == "weighted":
-        return "not like training, where rows had unequal weights"
+        return "not like training, and only one of them has unequal weights"
     if adapted.verdict == "uncertain":
         return f"too little evidence: the {_label_free(adapted)}{_LIKELY_OFF}"
     return "not tested for other changes"
@@ -604,13 +604,27 @@ def borrowed_interval(quantifier: str) -> str:
     )
 
 
-def weighted(names: Sequence[str]) -> str:
-    """Say that shares of rows are not what the weights of training stand for."""
+def weighted(names: Sequence[str], *, in_training: bool) -> str:
+    """Say that only the rows of training, or only those of the batch, had weights."""
+    rows = f"the training rows of {quoted(names, _MOST_NAMES)} had unequal weights"
+    remedy = "rows of this batch none: pass their weights as sample_weight (--weight)"
+    if not in_training:
+        rows = f"the rows of {quoted(names, _MOST_NAMES)} have unequal weights"
+        remedy = "training rows none: fit with sample_weight (--weight), too"
     return (
-        f"the training rows of {quoted(names, _MOST_NAMES)} had unequal weights, and "
-        "rows of a batch have none: the shares here are shares of rows, not of what "
-        "weights stand for. Where the batch differs from training, nobody can say "
+        f"{rows}, {remedy}. Where the batch differs from training, nobody can say "
         "whether that is more than the weights."
+    )
+
+
+def worth_little(worth: Mapping[str, tuple[int, float]]) -> str:
+    """Say that a few rows have most of the weight."""
+    groups = []
+    for name, (rows, equal) in worth.items():
+        groups.append(f"the {rows_text(rows)} of {name!r} are worth {equal:.1f}")
+    return (
+        f"weights are so unequal that single rows decide: {_few(groups)}. Trim the "
+        "largest weights, or give more rows."
     )
 
 

@@ -14,7 +14,7 @@ from sklearn.isotonic import isotonic_regression
 
 from cape.evidence._columns import ColumnCounts, TableCells
 from cape.evidence._evidence import GroupEvidence
-from cape.evidence._histogram import HALF, ONE, ScoreHistogram
+from cape.evidence._histogram import HALF, ONE, ScoreHistogram, count_true
 from cape.metrics._rates import FEWEST_ROWS
 from cape.quantify import Quantifier
 from cape.quantify._likelihood import quantile_cuts
@@ -166,7 +166,9 @@ class Pool(ABC):
         return scores / ONE
 
     @abstractmethod
-    def tally(self, deciding: np.ndarray, edges: np.ndarray) -> Any:
+    def tally(
+        self, deciding: np.ndarray, edges: np.ndarray, weights: Any = None
+    ) -> Any:
         """Count what evidence has to keep so that `called` can be computed from it.
 
         Parameters
@@ -176,10 +178,12 @@ class Pool(ABC):
             whether they are above 1/2.
         edges : ndarray of int64
             Edges of the group's histograms.
+        weights : ndarray of shape (n_rows,), default=None
+            Weights of the rows.
 
         Returns
         -------
-        ndarray of int64, ScoreHistogram or None
+        ndarray, ScoreHistogram or None
             Something that adds up over the rows; None if the evidence holds it anyway.
         """
 
@@ -317,11 +321,13 @@ class ThresholdPool(Pool):
             called, np.maximum(posterior, just_above_half), np.minimum(posterior, 0.5)
         )
 
-    def tally(self, deciding: np.ndarray, edges: np.ndarray) -> ScoreHistogram | None:
+    def tally(
+        self, deciding: np.ndarray, edges: np.ndarray, weights: Any = None
+    ) -> ScoreHistogram | None:
         """Count the deciding scores, unless the quantifier's histogram has them."""
         if len(self.models) == 1:
             return None
-        return ScoreHistogram.of(deciding, edges)
+        return ScoreHistogram.of(deciding, edges, weights=weights)
 
     def called(self, evidence: GroupEvidence) -> np.ndarray:
         """Count the rows of the evidence above each cut."""
@@ -402,10 +408,14 @@ class DecidedPool(ThresholdPool):
             return scores / ONE
         return super().probability(scores, member)
 
-    def tally(self, deciding: np.ndarray, edges: np.ndarray) -> ScoreHistogram:
+    def tally(
+        self, deciding: np.ndarray, edges: np.ndarray, weights: Any = None
+    ) -> ScoreHistogram:
         """Count the scores of the rows that were decided as positive."""
         scores, decisions = deciding
-        return ScoreHistogram.of(scores[decisions > HALF], edges)
+        decided = decisions > HALF
+        worth = None if weights is None else weights[decided]
+        return ScoreHistogram.of(scores[decided], edges, weights=worth)
 
     def called(self, evidence: GroupEvidence) -> np.ndarray:
         """Count the rows above each cut, and those decided as positive."""
@@ -450,13 +460,14 @@ class ResampledPool(Pool):
         counts = np.array([counts for _, counts in members])
         return cls(thetas, models, MemberRates(*counts.T.copy()))
 
-    def tally(self, deciding: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    def tally(
+        self, deciding: np.ndarray, edges: np.ndarray, weights: Any = None
+    ) -> np.ndarray:
         """Count the rows that each member calls positive."""
         votes = deciding
         if deciding.dtype != bool:
             votes = deciding > HALF
-        counts = [np.count_nonzero(votes_of_member) for votes_of_member in votes]
-        return np.array(counts, dtype=np.int64)
+        return np.array([count_true(of_member, weights) for of_member in votes])
 
     def called(self, evidence: GroupEvidence) -> np.ndarray:
         """Return how many rows of the evidence each member calls positive."""
@@ -492,6 +503,10 @@ class TrainedColumns:
         if rows.array is None:
             return self.cells.count(rows.table())
         return self.cells.count(rows.numbers_between(0, len(rows)))
+
+    def weigh(self, rows: Rows, weights: np.ndarray) -> ColumnCounts:
+        """Sum up the weights of some rows of a batch."""
+        return ColumnCounts(self.cells.sum_up(self.codes(rows), weights))
 
     def codes(self, rows: Rows) -> np.ndarray:
         """Find the cell of every value of some rows, one byte each."""
@@ -554,7 +569,7 @@ class GroupModel:
         The sizes of its histograms are then what they are worth, and their ratio is not
         the prevalence.
     weighted : bool, default=False
-        Whether its rows had unequal weights in training. A batch has none, and may
+        Whether its rows had unequal weights in training. A batch without weights may
         differ from training for that alone.
     """
 

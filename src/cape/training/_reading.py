@@ -17,12 +17,19 @@ from cape.base._validation import (
     check_fitted_cape,
     check_same_length,
     check_same_order,
+    check_weights,
     pickable,
     short_errors,
 )
 from cape.evidence._columns import FEW_PARTS, ColumnCounts
 from cape.evidence._evidence import PLAIN, GroupEvidence, LabelledEvidence
-from cape.evidence._histogram import ONE, ScoreHistogram, count_agreements
+from cape.evidence._histogram import (
+    ONE,
+    ScoreHistogram,
+    count_agreements,
+    round_weights,
+    sum_of_squares,
+)
 from cape.training._group_model import GroupModel, TrainedColumns
 from cape.training._scoring import (
     LinearStack,
@@ -51,6 +58,8 @@ class Batch:
         In the order of ``groups.keys``.
     stack : LinearStack or None, default=None
         The models of all groups, where one product with all of them pays.
+    weights : ndarray of shape (n_rows,) or None, default=None
+        Weights of the rows, rounded.
     """
 
     features: Any
@@ -58,6 +67,7 @@ class Batch:
     groups: Groups
     models: Mapping[Group, GroupModel]
     stack: LinearStack | None = None
+    weights: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -97,15 +107,24 @@ class Batch:
 
 
 @short_errors()
-def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
+def batch_of(
+    clf: Any,
+    X: Any,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    *,
+    whole: bool = True,
+) -> Batch:
     """Check rows to be predicted, and find their groups and the groups' models.
 
     Parameters
     ----------
     clf : CapeClassifier
         Fitted.
-    X, sensitive_features
+    X, sensitive_features, sample_weight
         As in ``clf.predict``.
+    whole : bool, default=True
+        Whether these are all rows of the batch: equal weights then say nothing.
 
     Returns
     -------
@@ -122,7 +141,10 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
         raise ValueError(
             "sensitive_features must be None: the model was fitted without groups."
         )
-    check_same_order(X=X, sensitive_features=sensitive_features)
+    check_same_order(
+        X=X, sensitive_features=sensitive_features, sample_weight=sample_weight
+    )
+    weights = _weights_of(X, sample_weight, whole)
     X = pickable(X)
     table = getattr(clf, "table_", None)
     if table is not None and hasattr(X, "columns"):
@@ -149,7 +171,15 @@ def batch_of(clf: Any, X: Any, sensitive_features: Any) -> Batch:
     types = getattr(clf, "types_", None)
     if types is not None:
         types.check_types(features if array is None else array)
-    return Batch(features, array, groups, models, stack)
+    return Batch(features, array, groups, models, stack, weights)
+
+
+def _weights_of(X: Any, sample_weight: Any, whole: bool) -> np.ndarray | None:
+    """Check and round the weights of the rows of a batch."""
+    weights = check_weights(sample_weight, X, of_part=not whole)
+    if weights is None or (whole and (weights == weights[:1]).all()):
+        return None
+    return round_weights(weights)
 
 
 def check_types(batch: Batch) -> None:
@@ -383,23 +413,53 @@ class Reading:
             return self.scores.mean(axis=0) > cut
         return self.deciding[0] > cut
 
-    def evidence(self) -> GroupEvidence:
-        """Count what the rows tell of their group."""
+    def evidence(
+        self, weights: np.ndarray | None = None, weighed: ColumnCounts | None = None
+    ) -> GroupEvidence:
+        """Count what the rows tell of their group.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,) or None, default=None
+            Weights of the rows, rounded.
+        weighed : ColumnCounts or None, default=None
+            Their sums in the cells of the columns.
+
+        Returns
+        -------
+        GroupEvidence
+        """
+        counted = self._count(self.columns)
+        if weights is None:
+            return counted
+        return replace(
+            counted,
+            weighed=self._count(weighed, weights),
+            squares=sum_of_squares(weights),
+        )
+
+    def _count(
+        self, columns: ColumnCounts | None, weights: np.ndarray | None = None
+    ) -> GroupEvidence:
+        """Count rows, or sum up their weights."""
         model = self.model
         # A row with K scores counts 1/K in each of their cells, so that a histogram of
         # fold scores still has one unit of mass a row.
         histogram = ScoreHistogram.of(
             self.scores,
             model.edges,
+            weights=None if weights is None else np.tile(weights, len(self.scores)),
             unit=len(self.scores),
         )
         agreements = None
         if len(self.scores) > 1:
             # Scores of one row are not independent. The shift test needs to know how
             # far they agree, which pooled counts cannot tell.
-            agreements = count_agreements(self.scores, model.positives, model.negatives)
-        tally = model.pool.tally(self.deciding, model.edges)
-        return GroupEvidence(histogram, tally, agreements, self.columns)
+            agreements = count_agreements(
+                self.scores, model.positives, model.negatives, weights
+            )
+        tally = model.pool.tally(self.deciding, model.edges, weights)
+        return GroupEvidence(histogram, tally, agreements, columns)
 
     def of_rows(self, positions: np.ndarray, rows: Rows) -> Reading:
         """Return what the learners say of some of the rows that were read.
@@ -544,12 +604,25 @@ def _read_and_count(
             probabilities=probabilities,
             columns=counts.get(group),
         )
-        evidence = reading.evidence()
+        evidence = _evidence_of(reading, rows, batch.weights)
         if labels is not None:
-            labelled = _labelled_evidence(reading, rows, labels)
+            labelled = _labelled_evidence(reading, rows, labels, batch.weights)
             evidence = replace(evidence, labelled=labelled)
         parts.append((reading, evidence))
     return parts
+
+
+def _evidence_of(
+    reading: Reading, rows: Rows, weights: np.ndarray | None
+) -> GroupEvidence:
+    """Count rows of a group, and their weights beside them."""
+    if weights is None:
+        return reading.evidence()
+    worth = weights[all_if_none(rows.index)]
+    columns = None
+    if reading.columns is not None:
+        columns = reading.model.columns.weigh(rows, worth)  # type: ignore[union-attr]
+    return reading.evidence(worth, columns)
 
 
 def _count_columns(
@@ -576,7 +649,7 @@ def _count_columns(
 
 
 def _labelled_evidence(
-    reading: Reading, rows: Rows, labels: KnownLabels
+    reading: Reading, rows: Rows, labels: KnownLabels, weights: np.ndarray | None
 ) -> dict[int, LabelledEvidence]:
     """Count the rows whose label is known, one evidence a class and probability."""
     labelled = {}
@@ -585,7 +658,8 @@ def _labelled_evidence(
         of_classes = []
         for label in (labels.POSITIVE, labels.NEGATIVE):
             positions = labels.positions(index, label, probability)
-            of_classes.append(reading.of_rows(positions, rows).evidence())
+            part = reading.of_rows(positions, rows)
+            of_classes.append(_evidence_of(part, rows.take(positions), weights))
         labelled[probability] = LabelledEvidence(*of_classes)
     return labelled
 

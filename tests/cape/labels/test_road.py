@@ -180,7 +180,9 @@ def test_probabilities_of_other_rows_are_not_read(one_clf):
 def test_evidence_has_its_own_labels(one_clf):
     evidence = of_labels(one_clf, some_labels())
     for given_twice in ({"y": some_labels()}, {"inclusion_probability": 0.5}):
-        with pytest.raises(ValueError, match="y and inclusion_probability must be"):
+        with pytest.raises(
+            ValueError, match="inclusion_probability and sample_weight must"
+        ):
             one_clf.adapt(evidence=evidence, **given_twice)
 
 

@@ -1,0 +1,210 @@
+"""A batch whose rows stand for different numbers of people."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from cape import AdaptationWarning, CapeClassifier, Evidence
+
+N = 600
+KINDS = {
+    "threshold": {},
+    "resampled": {"pool": "resampled"},
+    "folds": {"scores": "folds"},
+    "ignore": {"drift": "ignore"},
+}
+
+
+def people(n, shares, seed):
+    random = np.random.default_rng(seed)
+    z = random.integers(0, 2, n)
+    y = (random.random(n) < np.array(shares)[z]).astype(int)
+    return random.normal(size=(n, 2)) + y[:, None], y, z
+
+
+NEW, TRUTH, GROUPS = people(N, [0.5, 0.3], 1)
+WEIGHTS = np.random.default_rng(2).integers(0, 5, N).astype(float)
+REPEATED = np.repeat(np.arange(N), WEIGHTS.astype(int))
+SOME = np.where(np.arange(N) % 4, np.nan, TRUTH)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def clf(request):
+    X, y, z = people(2000, [0.3, 0.5], 0)
+    clf = CapeClassifier(LogisticRegression(), random_state=0, **KINDS[request.param])
+    return clf.fit(X, y, sensitive_features=z)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    X, y, z = people(2000, [0.3, 0.5], 0)
+    return CapeClassifier(LogisticRegression(), random_state=0).fit(
+        X, y, sensitive_features=z
+    )
+
+
+def evidence_of(clf, rows=slice(None), y=SOME, weights=WEIGHTS):
+    given = {"sensitive_features": GROUPS[rows], "sample_weight": weights[rows]}
+    return clf.evidence(NEW[rows], y[rows], **given)
+
+
+def quiet(clf, *batch, **given):
+    with warnings.catch_warnings(action="ignore", category=AdaptationWarning):
+        return clf.adapt(*batch, **given)
+
+
+def test_equal_weights_are_none_to_the_bit(clf):
+    without = quiet(clf, NEW, SOME, sensitive_features=GROUPS)
+    alike = np.full(N, 2.7)
+    given = {"sensitive_features": GROUPS, "sample_weight": alike}
+    assert quiet(clf, NEW, SOME, **given) == without
+    # Of parts nobody knows yet whether other rows weigh as much.
+    counted = quiet(clf, evidence=evidence_of(clf, weights=alike))
+    for group, adapted in counted.groups.items():
+        assert adapted.worth == adapted.rows
+        same = {**adapted.to_json(), "worth": None}
+        as_rows = {**without.groups[group].to_json(), "worth": None}
+        assert str(same) == str(as_rows)
+    decided = clf.predict(NEW, **given)
+    assert decided.tolist() == clf.predict(NEW, sensitive_features=GROUPS).tolist()
+
+
+def test_whole_weights_are_repeated_rows_that_are_worth_less(clf):
+    given = {"sensitive_features": GROUPS, "sample_weight": WEIGHTS}
+    weighted = quiet(clf, NEW, **given)
+    repeated = quiet(clf, NEW[REPEATED], sensitive_features=GROUPS[REPEATED])
+    evidence = clf.evidence(NEW, **given).effective()
+    rows = clf.evidence(NEW[REPEATED], sensitive_features=GROUPS[REPEATED])
+    for group, adapted in weighted.groups.items():
+        own = WEIGHTS[group == GROUPS]
+        assert adapted.rows == (group == GROUPS).sum()
+        assert adapted.worth == pytest.approx(own.sum() ** 2 / (own**2).sum())
+        other = repeated.groups[group]
+        assert adapted.mean_score == pytest.approx(other.mean_score)
+        # A quantifier weighs the noise of the batch against that of training.
+        share = other.quantifier_estimate.value
+        assert adapted.quantifier_estimate.value == pytest.approx(share, abs=0.02)
+        assert adapted.quantifier_estimate.width > other.quantifier_estimate.width
+        part, same = evidence.groups[group], rows.groups[group]
+        assert part.scores.shares == pytest.approx(same.scores.shares)
+        assert part.scores.mean == pytest.approx(same.scores.mean, abs=1e-6)
+        of_pool = clf.models_[group].pool
+        called = of_pool.called(part) / part.scores.size
+        assert called == pytest.approx(of_pool.called(same) / same.scores.size)
+        if part.columns is not None:
+            factor = part.scores.size / same.scores.size
+            assert part.columns.counts == pytest.approx(factor * same.columns.counts)
+        if part.agreements is not None:
+            factor = part.scores.size / same.scores.size
+            assert part.agreements == pytest.approx(factor * same.agreements)
+
+
+def test_neither_order_nor_splitting_matters(clf):
+    weights = WEIGHTS / 3 + 0.1
+    whole = evidence_of(clf, weights=weights)
+    rows = np.random.default_rng(3).permutation(N)
+    parts = [evidence_of(clf, part, weights=weights) for part in np.split(rows, 6)]
+    assert sum(parts) == whole
+    assert whole - parts[0] == sum(parts[1:])
+    assert Evidence.from_json(whole.to_json()) == whole
+
+
+def test_labels_count_the_weights_of_their_rows(clf):
+    given = {"sensitive_features": GROUPS, "sample_weight": WEIGHTS}
+    for group, adapted in quiet(clf, NEW, TRUTH, **given).groups.items():
+        rows = group == GROUPS
+        share = np.average(TRUTH[rows], weights=WEIGHTS[rows])
+        assert tuple(adapted.estimate) == pytest.approx((share,) * 3)
+        assert adapted.labels.rows == adapted.rows == rows.sum()
+    # As many labels tell less of rows that weigh unequally.
+    some = quiet(clf, NEW, SOME, **given)
+    plain = quiet(clf, NEW, SOME, sensitive_features=GROUPS)
+    for group, adapted in some.groups.items():
+        assert adapted.labels.rows == plain.groups[group].labels.rows
+        assert adapted.estimate.width > plain.groups[group].estimate.width
+
+
+def test_a_batch_stands_for_a_population():
+    """Where weights undo an unequal draw, shares are those of the population."""
+    X, y, z = people(4000, [0.3, 0.5], 0)
+    clf = CapeClassifier(LogisticRegression(), random_state=0).fit(
+        X, y, sensitive_features=z
+    )
+    people_now, truth, groups = people(40_000, [0.15, 0.35], 5)
+    # People with a high score are four times as likely to be asked.
+    chance = np.where(people_now.sum(axis=1) > 1, 0.2, 0.05)
+    asked = np.random.default_rng(6).random(len(chance)) < chance
+    given = {"sensitive_features": groups[asked], "sample_weight": 1 / chance[asked]}
+    adapted = quiet(clf, people_now[asked], **given)
+    plain = quiet(clf, people_now[asked], sensitive_features=groups[asked])
+    for group, of_group in adapted.groups.items():
+        share = truth[groups == group].mean()
+        of_rows = truth[asked & (groups == group)].mean()
+        assert abs(of_group.estimate.value - share) < 0.04
+        assert abs(of_group.estimate.value - of_rows) > 0.05
+        # An unequal draw is no prior shift, and estimates of rows are far off.
+        assert abs(plain.groups[group].estimate.value - share) > 0.2
+    situations = adapted.situations
+    assert sum(one.share for one in situations.values()) == pytest.approx(1)
+    of_first = (given["sample_weight"] * (groups[asked] == 0)).sum()
+    of_first /= given["sample_weight"].sum()
+    assert situations[0].share == pytest.approx(of_first)
+
+
+def test_weights_on_one_side_alone_are_asked_about():
+    X, y, z = people(2000, [0.3, 0.5], 0)
+    unequal = np.where(X[:, 0] > 1, 5.0, 1.0)
+    weights = np.where(NEW[:, 0] > 1, 5.0, 1.0)
+    given = {"sensitive_features": GROUPS}
+    for trained in (None, unequal):
+        clf = CapeClassifier(LogisticRegression(), random_state=0)
+        clf.fit(X, y, sensitive_features=z, sample_weight=trained)
+        for here in (None, weights):
+            adaptation = quiet(clf, NEW, **given, sample_weight=here)
+            verdicts = {one.verdict for one in adaptation.groups.values()}
+            if (trained is None) == (here is None):
+                assert verdicts <= {"consistent", "uncertain"}
+                assert adaptation.notes == ()
+                continue
+            assert "weighted" in verdicts
+            assert "drifted" not in verdicts
+            remedy = "pass their weights" if here is None else "fit with sample_weight"
+            assert remedy in adaptation.notes[0]
+            assert len(adaptation.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        (np.full(N, -1.0), "at least 0 in every row"),
+        (np.zeros(N), "positive in some row"),
+        (np.where(np.arange(N) == 7, np.nan, 1.0), "NaN"),
+        (np.full(N, "heavy"), "sample_weight must be a number in every row"),
+        (np.ones(N - 1), f"a number for each of {N} rows"),
+        (np.where(np.arange(N) == 7, 1e-6, 1e-5), "multiply all weights"),
+        (np.where(np.arange(N) == 7, 1e11, 1.0), "divide all weights"),
+        (np.where(GROUPS == 0, 0.0, 1.0), "for group '0': leave its rows out"),
+    ],
+)
+def test_bad_weights_are_refused_with_the_remedy(plain, weights, said):
+    with pytest.raises(ValueError, match=said):
+        plain.predict(NEW, sensitive_features=GROUPS, sample_weight=weights)
+
+
+def test_one_row_that_holds_half_is_said(plain):
+    weights = np.ones(N)
+    weights[np.flatnonzero(GROUPS == 1)[0]] = N / 2
+    given = {"sensitive_features": GROUPS, "sample_weight": weights}
+    (note,) = quiet(plain, NEW, **given).notes[1:]
+    assert "rows of '1' are worth 4.0. Trim the largest weights" in note
+
+
+def test_evidence_with_and_without_weights_is_not_mixed(plain):
+    with pytest.raises(ValueError, match="pass sample_weight for all parts"):
+        _ = evidence_of(plain) + plain.evidence(NEW, sensitive_features=GROUPS)
+    with pytest.raises(ValueError, match="must be None when evidence is given"):
+        plain.adapt(evidence=evidence_of(plain), sample_weight=WEIGHTS)
+    nothing = plain.evidence(NEW[:0], sensitive_features=[], sample_weight=[])
+    assert evidence_of(plain) + nothing == evidence_of(plain)
