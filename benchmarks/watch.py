@@ -1,49 +1,76 @@
 """How often a watch raises a false alarm, and how late a true one.
 
 Three groups, of 50, 200 or 1,000 rows a look each. Scores of two classes lie 1.2
-standard deviations apart, 30% are positive, and the highest quarter is decided as
-positive. Many watches run at once, through the functions that serve one. They are
-compared with what people do: a test at every look, three standard deviations, and with
-an oracle that knows who changes, when and how far.
+standard deviations apart, or .5, 30% are positive, and the highest quarter is decided
+as positive. Many watches run at once, through the functions that serve one. They are
+compared with what people do: a test at every look, three standard deviations, ``cape
+predict --fail-if``, NannyML (from ``make results-peers``), and with an oracle that
+knows who changes, when and how far.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import tempfile
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import numpy as np
-from scipy.stats import norm
+import pandas as pd
+from scipy.stats import chi2, norm
 from study import Study, caption, grouped, markdown_table, percent
 
+from cape import CapeClassifier, Scores, examine
 from cape.watch._sequential import (
     LEAST_ROWS,
+    TYPICAL,
     Reference,
     answer,
-    ever_above,
+    evidence_of_change,
     is_kept,
     looks_until_seen,
-    start_weight,
 )
-from cape.watch._tracks import Mean, compared
+from cape.watch._tracks import ROWS_PER_CELL, TYPICAL_MISFIT, Mean, compared
 
 SHARE = 0.3
-DISTANCE = 1.2
+SCORES = {"stronger": 1.2, "weak": 0.5}
+"""How many standard deviations the scores of the classes lie apart."""
 REFERENCES = (300, 2000, 20_000)
 ROWS = (50, 200, 1000)
 CHANGES = (0.05, 0.1, 0.17)
+SMALL = (0.02, 0.04)
 FROM = (0, 24)
 LOOKS = 60
 WATCHES = 50
 """Watches that run at once."""
+LABELS = 20
+"""Labels of a look and group, where shares are watched with labels, too."""
 
 ALPHA = 0.05
-LEVELS = {"moved>0.05": 0.6 * ALPHA / 3, "parity>0.1": 0.2 * ALPHA / 3}
-"""Of the default questions, for each of three groups or pairs."""
+LEVELS = {
+    "moved>0.05": 0.6 * ALPHA / 3,
+    "parity>0.1": 0.2 * ALPHA / 3,
+    "broken": 0.2 * ALPHA / 3,
+    "changed": 0.6 * ALPHA / 3,
+    "with labels": 0.6 * ALPHA / 3,
+}
+"""For each of three groups or pairs: the default questions, then "changed" in place of
+"moved", and "moved" with labels of some rows."""
+DEFAULTS = tuple(LEVELS)[:3]
 
-QUESTIONS = ("the watch", *LEVELS, "broken")
-OTHERS = ("5 % at every look", "3 standard deviations", "Bonferroni")
+THE_WATCH = "the watch"
+EVERY_LOOK = "chi-square at every look"
+THREE = "3 standard deviations"
+BONFERRONI = "Bonferroni"
+PREDICT = "predict --fail-if"
+NANNYML = "NannyML"
+OTHERS = (EVERY_LOOK, THREE, BONFERRONI, PREDICT, NANNYML)
 ORACLE = "oracle"
 SAID = "said"
+PYTHON = Path(".venv-nannyml/bin/python")
+"""Of an environment with NannyML, by `make results-peers`; CAPE_NANNYML is another."""
 
 PAGE = """# The watch beside repeated tests
 
@@ -81,14 +108,14 @@ change.
 """
 
 
-def shares_of_cells(n_cells):
+def shares_of_cells(n_cells, distance):
     """Return the shares of cells of equal size in both classes."""
-    grid = np.linspace(-6, 6 + DISTANCE, 20_001)
-    both = (norm.cdf(grid) + norm.cdf(grid - DISTANCE)) / 2
+    grid = np.linspace(-6, 6 + distance, 20_001)
+    both = (norm.cdf(grid) + norm.cdf(grid - distance)) / 2
     cuts = np.interp(np.arange(1, n_cells) / n_cells, both, grid)
     ends = [-np.inf, *cuts, np.inf]
     classes = []
-    for mean in (DISTANCE, 0.0):
+    for mean in (distance, 0.0):
         classes.append([np.diff(norm.cdf(two, mean))[0] for two in pairwise(ends)])
     return np.array(classes)
 
@@ -96,41 +123,45 @@ def shares_of_cells(n_cells):
 class Streams:
     """Many streams of three groups at once, each with its own reference."""
 
-    def __init__(self, random, reference, rows):
+    def __init__(self, random, reference, rows, distance):
         positives = random.binomial(reference, SHARE, (WATCHES, 3))
         smallest = reference * SHARE
         n_cells = 4 + 4 * (smallest >= 64) + 8 * (smallest >= 128)
         self.random = random
         self.rows = rows
-        self.shares = shares_of_cells(n_cells)
+        self.shares = shares_of_cells(n_cells, distance)
         sizes = (positives, reference - positives)
         drawn = []
         for size, shares in zip(sizes, self.shares, strict=True):
             drawn.append(random.multinomial(size, shares))
         self.reference = Reference(*drawn)
+        self.truth = Reference(3e8 * self.shares[0], 7e8 * self.shares[1])
         self.training = sum(drawn)
 
     def looks(self, shift, from_look):
-        """Draw the cells of every look; the share of the first group moves."""
+        """Draw cells and positive labels of every look; the first group's share moves.
+
+        Labels are of rows of their own, so that they are independent of the cells.
+        """
         for look in range(LOOKS):
             share = SHARE + shift * (look >= from_look) * np.array([1, 0, 0])
             mixed = (
                 share[:, None] * self.shares[0] + (1 - share[:, None]) * self.shares[1]
             )
             drawn = [self.random.multinomial(self.rows, one, WATCHES) for one in mixed]
-            yield np.stack(drawn, 1)
+            yield np.stack(drawn, 1), self.random.binomial(LABELS, share, (WATCHES, 3))
 
-    def mean(self, quantity, cells):
+    def mean(self, quantity, cells, reference=None):
         """Return the mean of shares, or of decisions, of shape (..., WATCHES, 3)."""
-        values = self.reference.values
+        values = (reference or self.reference).values
         if quantity == "decided":
             values = 1.0 * (np.arange(cells.shape[-1]) >= 0.75 * cells.shape[-1])
         rows = cells.sum(-1)
         some = np.maximum(rows, 1)
         square = (cells * values**2).sum(-1) / some
-        return Mean(rows, (cells * values).sum(-1) / some, square)
+        return Mean(rows, rows, 0 * rows, (cells * values).sum(-1) / some, square)
 
-    def watch(self, shift, from_look, *, with_broken):
+    def watch(self, shift, from_look):
         """Return the first look with an alarm, by question; infinity without one.
 
         Without a change that is an alarm in any group; with one, in the first.
@@ -138,21 +169,26 @@ class Streams:
         first = {}
         begun = []
         total = np.zeros_like(self.training)
+        labels = np.zeros((WATCHES, 3), dtype=int)
         at_change = total
-        for look, new in enumerate(self.looks(shift, from_look)):
+        for look, (new, labelled) in enumerate(self.looks(shift, from_look)):
             if look == from_look:
                 at_change = total
-            begun = [(k, cells) for k, cells in begun if is_kept(k, look)]
-            begun.append((look, total))
+            begun = [one for one in begun if is_kept(one[0], look)]
+            begun.append((look, total, labels))
             total = total + new
-            numbers = np.array([number for number, _ in begun])
-            before = np.array([cells for _, cells in begun])
-            chances = self.chances(total - before, before, numbers)
+            labels = labels + labelled
+            numbers, before, labels_before = map(np.array, zip(*begun, strict=True))
+            since = total - before
+            chances = self.chances(since, before, numbers)
+            if not shift:
+                chances["broken"] = self.broken(since, numbers)
+            chances["with labels"] = self.with_labels(
+                since, before, labels - labels_before, labels_before, numbers
+            )
             chances |= self.of_one_look(new)
             if shift and look >= from_look:
                 chances[ORACLE] = self.oracle(total - at_change, at_change, shift)
-            if with_broken:
-                chances["broken"] = self.broken(total - before, numbers)
             for question, chance in chances.items():
                 of_subjects = chance[:, :1] if shift else chance
                 alarm = of_subjects.min(1) <= LEVELS.get(question, ALPHA)
@@ -160,14 +196,19 @@ class Streams:
                 first[question] = np.minimum(first.get(question, np.inf), now)
         if shift:
             first[SAID] = self.said(shift, from_look)
-        first["the watch"] = np.minimum(*(first[name] for name in LEVELS))
+        of_watch = [first[name] for name in DEFAULTS if name in first]
+        first[THE_WATCH] = np.minimum.reduce(of_watch)
         return first
 
     def chances(self, since, before, numbers):
         """Return the p-values of the questions of the watch."""
         chances = {}
-        for question, tolerance in zip(LEVELS, (0.05, 0.1), strict=True):
-            quantity = "share" if question.startswith("moved") else "decided"
+        for question, tolerance in (
+            ("moved>0.05", 0.05),
+            ("changed", 0.0),
+            ("parity>0.1", 0.1),
+        ):
+            quantity = "decided" if question.startswith("parity") else "share"
             after = self.mean(quantity, since)
             known = self.mean(quantity, self.training)
             earlier = self.mean(quantity, self.training + before)
@@ -179,29 +220,62 @@ class Streams:
                 noise = noise[..., one] + noise[..., other]
                 moved = moved[..., one] - moved[..., other]
             enough = after.rows[..., :1] >= LEAST_ROWS
-            chances[question], _ = answer(
+            chances[question] = p_value(
                 change, enough / noise, moved, tolerance, numbers
             )
         return chances
+
+    def with_labels(self, since, before, labels, labels_before, numbers):
+        """Return the p-values of "moved" if some rows of every look have labels."""
+        training = self.mean("share", self.training)
+        of_scores = training.square - training.mean**2
+        worth = of_scores / (training.mean * (1 - training.mean))
+        n_labels = LABELS * (np.append(numbers, numbers[-1] + 1))
+        passed = n_labels[:-1, None, None]
+        n_since = n_labels[-1] - passed
+
+        def both(cells, positives, n_labels):
+            """Return the sum of shares over rows, and how many rows they are worth."""
+            scored = self.mean("share", cells)
+            rows = scored.rows - n_labels
+            total = rows * scored.mean + worth * positives
+            return total, rows + worth * n_labels
+
+        total, rows = both(since, labels, n_since)
+        mean = total / rows
+        by_labels = worth * n_since / rows
+        of_training = 1 / worth + (1 - by_labels) ** 2 * (1 - 1 / worth)
+        training_rows = training.rows / of_training
+        total, earlier = both(before, labels_before, passed)
+        earlier = earlier + training_rows
+        known = (total + training_rows * training.mean) / earlier
+        noise = of_scores * (1 / rows + 1 / earlier)
+        moved = mean - training.mean
+        return p_value(mean - known, 1 / noise, moved, 0.05, numbers)
 
     def of_one_look(self, new):
         """Test the rows of each look by themselves, as if nobody had looked before."""
         change, noise = compared(
             self.mean("share", new), self.mean("share", self.training)
         )
-        z = np.abs(change) / np.sqrt(noise)
-        chance = 2 * norm.sf(z)
+        chance = 2 * norm.sf(np.abs(change) / np.sqrt(noise))
         limit = 2 * norm.sf(3)
+        n, m = new.sum(-1, keepdims=True), self.training.sum(-1, keepdims=True)
+        expected = (new + self.training) / (n + m)
+        square = (new - n * expected) ** 2 / np.maximum(
+            expected * n * m / (n + m), 1e-9
+        )
         return {
-            OTHERS[0]: chance,
-            OTHERS[1]: np.where(chance <= limit, 0.0, 1.0),
-            OTHERS[2]: chance * 3 * LOOKS,
+            EVERY_LOOK: chi2.sf(square.sum(-1), new.shape[-1] - 1),
+            THREE: np.where(chance <= limit, 0.0, 1.0),
+            BONFERRONI: chance * 3 * LOOKS,
         }
 
     def oracle(self, since, before, shift):
         """Return 1 / the likelihood ratio of the true change since its look."""
-        after = self.mean("share", since)
-        change, noise = compared(after, self.mean("share", self.training + before))
+        after = self.mean("share", since, self.truth)
+        earlier = self.mean("share", self.training + before, self.truth)
+        change, noise = compared(after, earlier)
         return np.exp((shift**2 / 2 - shift * change) / noise)
 
     def said(self, shift, from_look):
@@ -222,30 +296,91 @@ class Streams:
         return np.array(looks, dtype=float)
 
     def broken(self, since, numbers):
-        """Return the p-value of the misfit in the first group, and its level."""
-        cells = since[:, :, 0]
-        least = 16 * cells.shape[-1]
-        enough = cells.sum(-1) >= least
-        of_first = Reference(
-            self.reference.positives[:, 0], self.reference.negatives[:, 0]
+        """Return the p-values of the misfit."""
+        n_cells = since.shape[-1]
+        rows = since.sum(-1)
+        enough = rows >= ROWS_PER_CELL * n_cells
+        square = self.reference.misfit(np.where(enough[..., None], since, 1.0))
+        size = np.sum(self.reference.sizes, axis=0)
+        ratio = TYPICAL_MISFIT**2 * rows * size / (rows + size)
+        evidence = enough * evidence_of_change(square, ratio, n_cells - 2)
+        return answer(evidence, np.inf, 0.0, numbers)[0]
+
+
+def p_value(change, information, moved, tolerance, numbers):
+    """Return the anytime p-value of a change."""
+    square = change**2 * information
+    evidence = evidence_of_change(square, information * TYPICAL**2)
+    return answer(evidence, moved, tolerance, numbers)[0]
+
+
+def tables_of(random, rows, shares, distance):
+    """Draw rows of three groups, with their calibrated scores."""
+    group = np.repeat(list("abc"), rows)
+    y = (random.random(3 * rows) < np.repeat(shares, rows)).astype(int)
+    x = random.normal(size=3 * rows) + distance * y
+    log_odds = distance * x - distance**2 / 2 + np.log(SHARE / (1 - SHARE))
+    return pd.DataFrame({"group": group, "score": 1 / (1 + np.exp(-log_odds)), "y": y})
+
+
+def peers(random, reference, rows, distance, shift, from_look):
+    """Return the first alarms of what works with rows, in streams of its own."""
+    first = {PREDICT: np.full(WATCHES, np.inf)}
+    named = []
+    for watch in range(WATCHES):
+        known = tables_of(random, reference, [SHARE] * 3, distance)
+        looks = []
+        for look in range(LOOKS):
+            share = SHARE + shift * (look >= from_look)
+            looks.append(tables_of(random, rows, [share, SHARE, SHARE], distance))
+        first[PREDICT][watch] = predicted(known, looks, bool(shift))
+        stream = pd.concat([known, *looks], keys=range(-1, LOOKS), names=["look", None])
+        named.append(stream.reset_index("look").assign(watch=watch))
+    python = os.environ.get("CAPE_NANNYML", PYTHON)
+    if Path(python).exists():
+        first[NANNYML] = nannyml_alarms(python, pd.concat(named), bool(shift))
+    return first
+
+
+def predicted(known, looks, only_first):
+    """Return the first look at which ``cape predict --fail-if "moved>0.05"`` fails."""
+    clf = CapeClassifier(Scores("score"))
+    clf.fit(known[["score"]], known["y"], sensitive_features=known["group"])
+    for number, look in enumerate(looks):
+        seen = examine(clf, look[["score"]], sensitive_features=look["group"])
+        for group, test in seen.moved.groups.items():
+            far = abs(test.estimate - test.training_prevalence) > 0.05
+            if test.moved and far and (group == "a" or not only_first):
+                return number + 1.0
+    return np.inf
+
+
+def nannyml_alarms(python, streams, only_first):
+    """Return the first look at which NannyML raises an alert on the scores."""
+    if only_first:
+        streams = streams[streams["group"] == "a"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "streams.parquet")
+        streams.drop(columns="y").to_parquet(path)
+        script = Path(__file__).with_name("watch_nannyml.py")
+        command = [str(python), str(script), str(path)]
+        quiet = {**os.environ, "NML_DISABLE_USAGE_LOGGING": "1"}
+        run = subprocess.run(
+            command, env=quiet, check=True, stdout=subprocess.PIPE, text=True
         )
-        size = np.add(*of_first.sizes)
-        square = of_first.misfit(np.where(enough[..., None], cells, 1.0))
-        chance = ever_above(square, cells.shape[-1] - 2, np.log1p(size / least))
-        chance = np.where(enough, chance / start_weight(numbers)[:, None], 1.0)
-        # Its level is a fifth of 5 %, for one of three groups.
-        return chance.min(0)[:, None] * 15
+    found = json.loads(run.stdout.splitlines()[-1])
+    return np.array([np.inf if look is None else look + 1.0 for look in found])
 
 
 def one_draw(seed, setting):
     """Run some watches; yield questions and first alarms."""
-    reference, rows, from_look = (
-        setting[name] for name in ("reference", "rows", "from_look")
-    )
-    random = np.random.default_rng([seed, reference, rows, from_look])
-    streams = Streams(random, reference, rows)
-    with_broken = rows == ROWS[1] and not setting["shift"]
-    found = streams.watch(setting["shift"], from_look, with_broken=with_broken)
+    shift, from_look = setting["shift"], setting["from_look"]
+    design = setting["reference"], setting["rows"], SCORES[setting["scores"]]
+    entropy = [seed, *design[:2], from_look, int(10 * design[2])]
+    random = np.random.default_rng(entropy)
+    found = Streams(random, *design).watch(shift, from_look)
+    if seed == 0 and not 0 < shift < CHANGES[0]:
+        found |= peers(random, *design, shift, from_look)
     for question, looks in found.items():
         for first in looks:
             yield (question,), (first - from_look,)
@@ -264,59 +399,87 @@ def first_alarms(figures, outcomes):
     return record
 
 
-def setting(reference, rows, shift=0.0, from_look=0):
+def setting(reference, rows, scores="stronger", shift=0.0, from_look=0):
     return {
         "reference": reference,
         "rows": rows,
+        "scores": scores,
         "shift": shift,
         "from_look": from_look,
     }
 
 
+SEEDS = 10
+MOVES = [
+    setting(2000, rows, scores, shift, from_look)
+    for scores in SCORES
+    for rows in ROWS
+    for shift in CHANGES
+    for from_look in FROM
+]
+QUIET = [setting(reference, rows) for reference in REFERENCES for rows in ROWS]
+QUIET += [setting(2000, rows, "weak") for rows in ROWS]
+SMALL_MOVES = [
+    setting(2000, rows, scores, shift)
+    for scores in SCORES
+    for rows in ROWS
+    for shift in SMALL
+]
+
 STUDY = Study(
     "watch",
     one_draw,
-    [
-        (setting(reference, rows, shift, from_look), 10)
-        for reference in REFERENCES[1:2]
-        for rows in ROWS
-        for shift in CHANGES
-        for from_look in FROM
-    ]
-    + [(setting(reference, rows), 10) for reference in REFERENCES for rows in ROWS],
+    [(one, SEEDS) for one in [*QUIET, *MOVES, *SMALL_MOVES]],
     ("question",),
     ("early", "delay", "late"),
     first_alarms,
 )
 
 
+def table(records, fields, names, text):
+    """Return a table with a line for each setting, and a column for each question."""
+    columns = [heading for heading, _ in fields.values()] + list(names)
+    lines = []
+    for key, cells in grouped(records, *fields).items():
+        by_name = {cell["question"]: text(cell) for cell in cells}
+        start = []
+        for value, (_, form) in zip(key, fields.values(), strict=True):
+            start.append(form(value))
+        lines.append([*start, *(by_name.get(name, "") for name in names)])
+    return markdown_table(columns, lines)
+
+
+ABOUT_LOOKS = {
+    "scores": ("scores", str),
+    "rows": ("rows a look and group", "{:,}".format),
+}
+
+
 def false_alarms(records):
     """Return the share of watches with a false alarm."""
-    names = [*QUESTIONS, *OTHERS]
-    titles = [name.replace(" %", "%") for name in names]
-    columns = ["rows a look and group", "reference of a group", *titles]
-    lines = []
+    fields = ABOUT_LOOKS | {"reference": ("reference of a group", "{:,}".format)}
     quiet = [record for record in records if record["shift"] == 0]
-    for key, cells in grouped(quiet, "rows", "reference").items():
-        by_name = {cell["question"]: percent(cell["alarms"]) for cell in cells}
-        line = [f"{value:,}" for value in key]
-        lines.append([*line, *(by_name.get(name, "") for name in names)])
-    return markdown_table(columns, lines)
+    names = [THE_WATCH, *LEVELS, *OTHERS]
+    return table(quiet, fields, names, lambda cell: percent(cell["alarms"]))
+
+
+def small_moves(records):
+    """Return the share of watches that raise an alarm of a small change."""
+    fields = ABOUT_LOOKS | {"shift": ("change", "+{}".format)}
+    moved = [record for record in records if record["shift"] in SMALL]
+    names = [*list(LEVELS)[:1], *list(LEVELS)[3:]]
+    return table(moved, fields, names, lambda cell: percent(cell["alarms"]))
 
 
 def delays(records):
     """Return the median number of looks to an alarm, with its quartiles."""
-    names = (ORACLE, QUESTIONS[1], SAID, OTHERS[2], *OTHERS[:2])
-    columns = ["rows a look and group", "change", "from look", *names]
-    lines = []
-    moved = [record for record in records if record["shift"]]
-    for (rows, shift, from_look), cells in grouped(
-        moved, "rows", "shift", "from_look"
-    ).items():
-        by_name = {cell["question"]: delay_text(cell) for cell in cells}
-        line = [f"{rows:,}", f"+{shift}", from_look + 1]
-        lines.append([*line, *(by_name[name] for name in names)])
-    return markdown_table([name.replace(" %", "%") for name in columns], lines)
+    fields = ABOUT_LOOKS | {
+        "shift": ("change", "+{}".format),
+        "from_look": ("from look", lambda look: look + 1),
+    }
+    moved = [record for record in records if record["shift"] in CHANGES]
+    names = (ORACLE, "moved>0.05", SAID, "changed", "with labels", *OTHERS)
+    return table(moved, fields, names, delay_text)
 
 
 def delay_text(cell):
@@ -337,6 +500,7 @@ def page_text(about, records):
         caption=caption(STUDY, about, records),
         false_alarms=false_alarms(records),
         delays=delays(records),
+        small_moves=small_moves(records),
     )
 
 
@@ -348,27 +512,26 @@ def verdict(records):
     def worst(question):
         return max(record["alarms"] for record in by_question[question,])
 
-    daily = min(record["alarms"] for record in by_question[OTHERS[0],])
-    three = max(record["alarms"] for record in by_question[OTHERS[1],])
-    moved = [record for record in records if record["shift"]]
-    cells = grouped(moved, "rows", "shift", "from_look")
+    daily = min(record["alarms"] for record in by_question[EVERY_LOOK,])
+    moved = [record for record in records if record["shift"] in CHANGES]
+    cells = grouped(moved, "scores", "rows", "shift", "from_look")
     counts = {"earlier": 0, "as early": 0, "later": 0}
     for of_cell in cells.values():
         found = {record["question"]: record["delay"] for record in of_cell}
         mine, theirs = (
             np.inf if found[name] is None else found[name]
-            for name in (QUESTIONS[1], OTHERS[2])
+            for name in ("moved>0.05", BONFERRONI)
         )
         word = "as early"
         if mine != theirs:
             word = "earlier" if mine < theirs else "later"
         counts[word] += 1
     return (
-        f"**A watch raised a false alarm in at most {percent(worst(QUESTIONS[0]))} of "
-        f"the runs, over all looks and groups; a test at every look in at least "
-        f"{percent(daily, 0)}, three standard deviations in up to "
-        f"{percent(three, 0)}, and Bonferroni in at most "
-        f"{percent(worst(OTHERS[2]))}.** After a true change, the watch was earlier "
+        f"**A watch raised a false alarm in at most {percent(worst(THE_WATCH))} of "
+        f"the runs, over all looks and groups; a chi-square test at every look in at "
+        f"least {percent(daily, 0)}, three standard deviations in up to "
+        f"{percent(worst(THREE), 0)}, and Bonferroni in at most "
+        f"{percent(worst(BONFERRONI))}.** After a true change, the watch was earlier "
         f"than Bonferroni in {counts['earlier']} of {len(cells)} cells, as early in "
         f"{counts['as early']}, and later in {counts['later']}."
     )

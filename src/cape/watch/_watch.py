@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -22,22 +22,23 @@ from cape.base._validation import (
 )
 from cape.classifier import CapeClassifier
 from cape.evidence._evidence import PLAIN, Evidence
-from cape.rules._adaptation import Adaptation
 from cape.shown import _plot
 from cape.shown import _watch as words
 from cape.shown._notebook import InNotebook
 from cape.training._scores import Scores
 from cape.watch._sequential import (
     LEAST_ROWS,
+    TYPICAL,
     answer,
+    evidence_of_change,
     is_kept,
     looks_until_seen,
     start_weight,
 )
-from cape.watch._tracks import OF_LABELS, OF_PAIRS, Question, Track, compared
+from cape.watch._tracks import OF_PAIRS, Mean, Question, Track, compared
 
 DEFAULT_QUESTIONS = ("moved>0.05", "broken", "parity>0.1")
-_FORMAT = 2
+_FORMAT = 3
 
 _PARTS = {"moved": 3, "changed": 3}
 """How much of alpha a question has, if another has 1: scores tell shares with noise,
@@ -99,10 +100,6 @@ class Watch(InNotebook):
         parity>0.1" asks whether the gap itself is larger, whatever it was in training.
     alpha : float, default=0.05
         Chance of any false alarm.
-    adaptation : Adaptation, default=None
-        The adaptation, made before the first look, whose decisions "parity" and the
-        questions with labels are about. None means decisions as they were made
-        (`Scores`), or those of the model as trained.
 
     Attributes
     ----------
@@ -124,6 +121,8 @@ class Watch(InNotebook):
     share must have moved by more than it did in 19 of 20 of its periods. Rows must be
     independent: days that vary by more than chance raise alarms. Other changes can move
     scores just as a new share would; labels of a hundred rows tell them apart.
+    Labels in the evidence count for shares, too: they must be of all rows or of a plain
+    random sample.
 
     Examples
     --------
@@ -144,7 +143,6 @@ class Watch(InNotebook):
         questions: Sequence[str] = DEFAULT_QUESTIONS,
         *,
         alpha: float = 0.05,
-        adaptation: Adaptation | None = None,
     ):
         check_fitted_cape(clf)
         check_prevalence("alpha", alpha, closed=False)
@@ -156,8 +154,6 @@ class Watch(InNotebook):
                 "questions must be at least one, each only once, got "
                 f"{list(questions)!r}."
             )
-        if adaptation is not None:
-            check_same_model(clf, "adaptation", adaptation, Adaptation)
         self.clf = clf
         self.alpha = float(alpha)
         self.looks: list[dict[str, Any]] = []
@@ -166,20 +162,10 @@ class Watch(InNotebook):
         if not self.promises:
             warnings.warn(words.NO_PROMISE, stacklevel=2)
         self._groups: list[Group] = list(clf.groups_)
-        members = []
-        adapted = {} if adaptation is None else adaptation.groups
-        for group in self._groups:
-            members.append(clf.model_of(group).unchanged)
-            if group in adapted:
-                members[-1] = adapted[group].classifier
-        self._follow(members)
-
-    def _follow(self, members: Iterable[int]) -> None:
-        """Begin to count, with the members whose decisions count."""
         self._tracks: list[Track] = []
         first = 0
-        for group, member in zip(self._groups, members, strict=True):
-            track = Track.of(self.clf.model_of(group), member, first)
+        for group in self._groups:
+            track = Track.of(clf.model_of(group), first)
             self._tracks.append(track)
             first = track.place.stop
         self._total = np.zeros(first, dtype=np.int64)
@@ -255,9 +241,8 @@ class Watch(InNotebook):
 
     def _counts(self, evidence: Evidence) -> np.ndarray:
         """Count the rows of a look."""
-        asked = any(question.name in OF_LABELS for question in self.questions)
         kinds = [set(part.labelled) for part in evidence.groups.values()]
-        if asked and set().union(*kinds) - {PLAIN}:
+        if set().union(*kinds) - {PLAIN}:
             raise ValueError(
                 "evidence must have labels of rows drawn with equal probability, "
                 "got rows with an inclusion_probability."
@@ -317,14 +302,15 @@ class Watch(InNotebook):
         noise, of_known, fewest = 0.0, 0.0, np.inf
         for place in places:
             track = self._tracks[place]
-            rows = float(track.mean(question.quantity, self._total).rows)
-            mean = track.mean(question.quantity, known.counts)
-            if not rows or not mean.rows:
+            sofar = track.mean(question.quantity, self._total)
+            before = self._before(track, known, sofar)
+            mean = track.mean(question.quantity, before)
+            if not sofar.rows or not mean.rows:
                 return [None] * len(words.CHANGES)
             row = float(mean.square - mean.mean**2) + 1e-9
-            noise += row / rows * len(self.looks)
-            of_known += row / float(mean.rows) * (not question.is_absolute)
-            fewest = min(fewest, rows / len(self.looks))
+            noise += row / float(sofar.worth) * len(self.looks)
+            of_known += row / float(mean.worth) * (not question.is_absolute)
+            fewest = min(fewest, float(sofar.rows) / len(self.looks))
         return [
             looks_until_seen(
                 # Alike volumes share a simulation: a watch may have thousands of pairs.
@@ -361,16 +347,16 @@ class Watch(InNotebook):
         passed = np.array([start.counts for start in starts])
         since = self._total - passed
         if question.name == "broken":
-            chances = self._tracks[places[0]].misfit_chances(since, numbers)
-            worst = int(chances.argmin())
-            return float(chances[worst]), starts[worst], [], []
+            evidence = self._tracks[places[0]].misfit(since)
+            chance, best = answer(evidence, np.inf, 0.0, numbers)
+            return float(chance), starts[int(best)], [], []
         tolerance = self._tolerance(question, places)
         before, now, changes, noises = [], [], [], []
         fewest: Any = np.inf
         for place in places:
             track = self._tracks[place]
             after = track.mean(question.quantity, since)
-            earlier = known.counts + passed - known.passed
+            earlier = self._before(track, known, after) + passed - known.passed
             change, of_group = compared(after, track.mean(question.quantity, earlier))
             if question.is_absolute:
                 of_group = compared(after, after)[1] / 2
@@ -385,11 +371,18 @@ class Watch(InNotebook):
             moved = _gap(now)
             change = np.sign(moved) * np.maximum(np.abs(moved) - tolerance, 0.0)
         information = np.where(fewest < LEAST_ROWS, 0.0, 1 / sum(noises))
-        chance, best = answer(change, information, moved, tolerance, numbers)
+        evidence = evidence_of_change(change**2 * information, information * TYPICAL**2)
+        chance, best = answer(evidence, moved, tolerance, numbers)
         rates = np.array([before, [mean[best] for mean in now]])
         if question.quantity == "share":
             rates = np.clip(rates, 0.0, 1.0)
         return float(chance), starts[int(best)], *rates.round(4).tolist()
+
+    def _before(self, track: Track, known: Known, after: Mean) -> np.ndarray:
+        """Return the counts to compare with, as much as they tell of rows since."""
+        if known is not self._training:
+            return known.counts
+        return track.weight_of_training(after)[..., None] * known.counts
 
     def _tolerance(self, question: Question, places: _Places) -> float:
         """Return what a change must exceed: what is asked, or what is usual."""
@@ -632,7 +625,6 @@ class Watch(InNotebook):
             "fingerprint": self.clf.fingerprint_,
             "questions": [str(question) for question in self.questions],
             "alpha": self.alpha,
-            "members": [track.member for track in self._tracks],
             "looks": self.looks,
             "alarms": self._raised,
             "total": self._total.tolist(),
@@ -665,7 +657,6 @@ class Watch(InNotebook):
         check_fitted_cape(clf)
         state = unseal(text, "Watch.to_json", _FORMAT, clf.fingerprint_)
         watch = cls(clf, state["questions"], alpha=state["alpha"])
-        watch._follow(state["members"])
         watch.looks = state["looks"]
         for alarm in state["alarms"]:
             watch._raised.append({**alarm, "groups": tuple(alarm["groups"])})

@@ -39,6 +39,7 @@ def watch(
     acknowledge: str | None = None,
     reference: float | None = None,
     counts: bool = False,
+    labels: bool = False,
     batch: options.Batch,
     output: Output,
 ) -> None:
@@ -72,6 +73,9 @@ def watch(
     reference : NUMBER
         With --acknowledge: the share of positives that the question moved compares with
         from now on. Default: that of the rows since the change.
+    labels : bool
+        The labels of FILE are of all rows or of a random sample: shares are seen sooner
+        with them. Questions about labels use them without this option.
     """
     if file is None and acknowledge is None:
         raise ValueError("FILE is missing: name the new rows.")
@@ -106,6 +110,7 @@ def watch(
                 loaded,
                 file,
                 counts=counts,
+                labels=labels,
                 dialect=batch.dialect(loaded.dialect),
                 notes=notes,
                 on_rows=on_rows,

@@ -104,6 +104,7 @@ def read_look(
     path: Source,
     *,
     counts: bool = False,
+    labels: bool = False,
     dialect: Dialect | None = None,
     notes: Notes,
     on_rows: Any = None,
@@ -118,6 +119,8 @@ def read_look(
     path : str or Path
     counts : bool, default=False
         Whether the file has the result of `cape.elsewhere.sql.query` in place of rows.
+    labels : bool, default=False
+        Whether labels count even if no question asks for them.
     dialect : Dialect, default=None
     notes : Notes
     on_rows : callable, default=None
@@ -130,8 +133,8 @@ def read_look(
         with notes.listening():
             return _scan.read_counts(model, path, dialect, notes)[0]
     scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
-    asks_labels = any(question.name in OF_LABELS for question in watch.questions)
+    labels |= any(question.name in OF_LABELS for question in watch.questions)
     with notes.listening():
-        evidence, _ = scan.batch(model, labelled=asks_labels)
+        evidence, _ = scan.batch(model, labelled=labels)
     scan.table.check_unchanged()
     return evidence
