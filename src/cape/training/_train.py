@@ -40,6 +40,7 @@ from cape.training._choice import (
 from cape.training._data import (
     TrainingData,
     find_small_groups,
+    kish_factor,
     warn_of_duplicates,
     warn_of_weak_groups,
 )
@@ -139,7 +140,7 @@ def train_groups(
     training = _Training(data, recipes, to_train, small, clf.random_state)
     trained = training.train(shares, borrowers)
     if clf.drift == "cautious":
-        trained = _with_columns(data, to_train, trained)
+        trained = _with_columns(data, groups, [name for name, _ in to_train], trained)
     pooled: Any = trained.pop() if needs_pooled else None
     models: dict[Group, GroupModel] = dict(zip(names, trained, strict=True))
     for group, rows in groups.rows():
@@ -650,9 +651,10 @@ def _rates_of_decisions(
 ) -> MemberRates:
     """Count how the rows of a group were decided, classes apart."""
     decided = vote_on_rows(decisions, take_rows(data.X, rows), data.positive)
-    worth = data.worth_of(rows)
-    if worth is None:
-        worth = np.ones(len(decided))
+    worth = np.ones(len(decided))
+    weights = data.weights_of(rows)
+    if weights is not None:
+        worth = weights * kish_factor(weights)
     counts = count_calls(decided, data.labels(rows) == data.positive, worth)
     return MemberRates(*np.array(counts)[:, None])
 
@@ -692,7 +694,7 @@ def _fit_quantifier(
 
 
 def _with_columns(
-    data: TrainingData, groups: list[GroupRows], models: list[GroupModel]
+    data: TrainingData, groups: Groups, names: list[Group], models: list[GroupModel]
 ) -> list[GroupModel]:
     """Give the models of groups the counts of their columns, classes apart.
 
@@ -707,22 +709,23 @@ def _with_columns(
     empty = [column.name for column in cells.columns if column.kind == "empty"]
     if empty:
         warnings.warn(columns_without_values(empty), stacklevel=5)
-    parts = []
-    is_positive = data.y == data.positive
-    for _, rows in groups:
-        positions = np.arange(len(data.y))[all_if_none(rows)]
-        parts.append(positions[is_positive[positions]])
-        parts.append(positions[~is_positive[positions]])
-    counts = cells.count_each(data.X, parts, [data.worth_of(part) for part in parts])
-    of_groups = np.array(counts).reshape(len(groups), 2, -1)
-    # The counts of the pooled model are those of the groups once more.
-    is_group = [len(groups) == 1 or group != EVERYONE for group, _ in groups]
-    positives, negatives = of_groups[is_group].sum(axis=0)
+    is_positive = (data.y == data.positive).astype(np.int64)
+
+    def count(codes: np.ndarray, n_groups: int) -> np.ndarray:
+        codes = 2 * codes.astype(np.int64) + is_positive
+        counts = cells.count_each(data.X, codes, 2 * n_groups, data.worth_in(codes))
+        return np.array([part.counts for part in counts]).reshape(n_groups, 2, -1)
+
+    of_groups = count(groups.codes, len(groups.keys))
+    counted = dict(zip(groups.keys, of_groups, strict=True))
+    if names[-1] not in counted:
+        (counted[EVERYONE],) = count(np.zeros_like(groups.codes), 1)
+    of_all = TrainedColumns(cells, *of_groups.sum(axis=0)[::-1], are_own=False)
     completed = []
-    for model, of_classes in zip(models, of_groups, strict=True):
-        columns = TrainedColumns(cells, *of_classes)
+    for name, model in zip(names, models, strict=True):
+        columns = TrainedColumns(cells, *counted[name][::-1])
         own = model.own
         if own is not None and min(own.positives, own.negatives) < FEWEST_ROWS:
-            columns = TrainedColumns(cells, positives, negatives, are_own=False)
+            columns = of_all
         completed.append(replace(model, columns=columns))
     return completed
