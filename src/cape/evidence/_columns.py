@@ -827,8 +827,9 @@ class TableCells:
             codes.append(found.astype(np.uint8))
         return np.column_stack(codes)
 
-    def to_json(self) -> str:
-        """Write the cells as JSON text."""
+    @cached_property
+    def text(self) -> str:
+        """The cells as JSON text, for `from_json`."""
         entries = []
         for place, column in enumerate(self.columns):
             entry = column.to_json()
@@ -840,7 +841,7 @@ class TableCells:
 
     @classmethod
     def from_json(cls, text: str) -> TableCells:
-        """Read the text that `to_json` wrote."""
+        """Read cells from their ``text``."""
         columns = []
         for place, entry in enumerate(json.loads(text)):
             columns.append(ColumnCells.from_json(entry, place))
@@ -849,7 +850,7 @@ class TableCells:
     # A model file holds the cells as one text: an array for each column would make it
     # ten times as large.
     def __getstate__(self) -> dict[str, str]:
-        return {"cells": self.to_json()}
+        return {"cells": self.text}
 
     def __setstate__(self, state: Mapping[str, str]) -> None:
         read = self.from_json(state["cells"])
@@ -858,7 +859,7 @@ class TableCells:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TableCells):
             return NotImplemented
-        return self.to_json() == other.to_json()
+        return self.text == other.text
 
     __hash__ = None  # type: ignore[assignment]
 

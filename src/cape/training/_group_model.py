@@ -276,9 +276,9 @@ class ThresholdPool(Pool):
         thetas = pi * (1 - c) / (pi * (1 - c) + (1 - pi) * c)
         rates = MemberRates(
             true_positives=positives.above(),
-            positives=np.full(len(cuts), float(positives.size)),
+            positives=np.broadcast_to(float(positives.size), len(cuts)),
             false_positives=negatives.above(),
-            negatives=np.full(len(cuts), float(negatives.size)),
+            negatives=np.broadcast_to(float(negatives.size), len(cuts)),
         )
         return cls(models, cuts, thetas, rates)
 
@@ -769,7 +769,7 @@ class GroupModel:
         )
         contents = [np.ascontiguousarray(array).tobytes() for array in arrays]
         if self.columns is not None:
-            contents.append(self.columns.cells.to_json().encode())
+            contents.append(self.columns.cells.text.encode())
         return [repr(roles).encode(), *contents]
 
 

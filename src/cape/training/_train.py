@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -73,7 +72,7 @@ from cape.training._sampling import prevalence_grid
 from cape.training._scores import Decisions, Scores, model_columns
 from cape.training._scoring import score_rows, vote_on_rows
 from cape.training._shared import for_one_group
-from cape.training._threads import blas_in_one_thread
+from cape.training._threads import blas_in_one_thread, one_thread_to_train
 
 _MANY_ROWS = 20_000
 """Rows of a group from which on threads train logistic regressions faster than
@@ -85,6 +84,11 @@ _MOST_ROWS_TO_CHOOSE = 20_000
 _ROWS_FOR_OWN_LEARNER = 500
 """Rows of a group from which on a learner of its own is tried beside the shared one,
 unless there are more columns than rows."""
+
+_CUTS_OF_ALL = 100_000
+_CUTS_OF_A_GROUP = (100, 1000)
+"""Quantiles that histograms are cut at: all groups share so many, each has at least and
+at most so many. With a thousand for each, 20,000 groups would take 5 GB."""
 
 GroupRows = tuple[Group, "np.ndarray | None"]
 
@@ -314,6 +318,7 @@ class _Training:
         if lender is not None and borrowers:
             borrowed = self._borrow(lender)
         models = []
+        cuts = int(np.clip(_CUTS_OF_ALL // len(self.groups), *_CUTS_OF_A_GROUP))
         for group, rows in self.groups:
             serving = []
             if shared is not None and group in shared.tested:
@@ -342,7 +347,7 @@ class _Training:
                     f"whose test folds contain only one class in group "
                     f"{group_name(group)!r}."
                 )
-            models.append(_assemble(group, rows, learner, tested, taken))
+            models.append(_assemble(group, rows, learner, tested, taken, cuts))
         return models
 
     def _train_shared(self, shares: bool) -> Learner | None:
@@ -585,7 +590,8 @@ def _run(learners: list[Learner], jobs: list[Any]) -> list[Any]:
     linear = takes_repetitions(first.estimator)
     prefer = "threads" if linear and len(first.data.y) >= _MANY_ROWS else None
     parallel = Parallel(first.recipe.n_jobs, return_as="generator", prefer=prefer)
-    with blas_in_one_thread() if linear else nullcontext():
+    most_rows = max(len(learner.y) for learner in learners)
+    with blas_in_one_thread() if linear else one_thread_to_train(most_rows):
         results = parallel(jobs)
         if first.recipe.verbose:
             results = progress(results, len(jobs), title="training", shown=True)
@@ -598,6 +604,7 @@ def _assemble(
     learner: Learner,
     tested: TestedRows,
     borrowed: Borrowed | None,
+    cuts: int,
 ) -> GroupModel:
     """Make the model of one of the groups that a learner serves."""
     data = learner.data
@@ -606,8 +613,9 @@ def _assemble(
     if borrowed is not None:
         tested = borrowed.tested
         prevalence = borrowed.prevalence
-    positives, negatives = _count_scores(recipe, tested)
-    quantifier = _fit_quantifier(recipe.quantifier, positives, negatives, group)
+    unfitted = make_quantifier(recipe.quantifier)
+    positives, negatives = _count_scores(unfitted, tested, cuts)
+    quantifier = _fit_quantifier(unfitted, positives, negatives, group)
     if prevalence is not None:
         # The sizes of borrowed histograms are what they are worth.
         quantifier.prevalence_ = prevalence
@@ -660,7 +668,7 @@ def _rates_of_decisions(
 
 
 def _count_scores(
-    recipe: Recipe, tested: TestedRows
+    quantifier: Quantifier, tested: TestedRows, cuts: int
 ) -> tuple[ScoreHistogram, ScoreHistogram]:
     """Make the histograms of the out-of-fold scores of positives and of negatives."""
     scores = []
@@ -670,21 +678,31 @@ def _count_scores(
         weights.append(None if tested.weights is None else tested.weights[of_class])
     # Both classes get the same edges, and so does every batch: that is what makes
     # histograms comparable and lets evidence add up.
-    edges = edges_for(*scores, positive_weights=weights[0], negative_weights=weights[1])
+    is_fine = cuts == max(_CUTS_OF_A_GROUP)
+    edges = edges_for(
+        *scores,
+        positive_weights=weights[0],
+        negative_weights=weights[1],
+        cuts=cuts,
+        matched=is_fine or quantifier._matches_bins,
+    )
     count = partial(ScoreHistogram.of, edges=edges)
     positives = count(scores[0], weights=weights[0])
     return positives, count(scores[1], weights=weights[1])
 
 
 def _fit_quantifier(
-    quantifier: Any, positives: ScoreHistogram, negatives: ScoreHistogram, group: Group
+    quantifier: Quantifier,
+    positives: ScoreHistogram,
+    negatives: ScoreHistogram,
+    group: Group,
 ) -> Quantifier:
-    """Fit a clone of the quantifier; its warnings name the group."""
+    """Fit a quantifier; its warnings name the group."""
     # A quantifier does not know whose scores it sees, so its warnings are caught and
     # given again with the name of the group.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fitted = make_quantifier(quantifier).fit(positives, negatives)
+        fitted = quantifier.fit(positives, negatives)
     for warning in caught:
         message = str(warning.message)
         if group != EVERYONE:
@@ -720,10 +738,12 @@ def _with_columns(
     counted = dict(zip(groups.keys, of_groups, strict=True))
     if names[-1] not in counted:
         (counted[EVERYONE],) = count(np.zeros_like(groups.codes), 1)
-    of_all = TrainedColumns(cells, *of_groups.sum(axis=0)[::-1], are_own=False)
+    negatives, positives = of_groups.sum(axis=0)
+    of_all = TrainedColumns(cells, positives, negatives, are_own=False)
     completed = []
     for name, model in zip(names, models, strict=True):
-        columns = TrainedColumns(cells, *counted[name][::-1])
+        negatives, positives = counted[name]
+        columns = TrainedColumns(cells, positives, negatives)
         own = model.own
         if own is not None and min(own.positives, own.negatives) < FEWEST_ROWS:
             columns = of_all

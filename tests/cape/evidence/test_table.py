@@ -218,7 +218,7 @@ def test_levels_of_few_rows_are_never_written():
         | {"name": [f"person {i}" for i in range(129)]},
         index=range(129),
     )
-    text = TableCells.of(table).to_json()
+    text = TableCells.of(table).text
     assert "Rome" in text
     for secret in ("Atlantis", "123456789", "person"):
         assert secret not in text
@@ -240,7 +240,7 @@ def test_tables_without_columns_have_no_cells(X):
 
 def test_cells_come_back_from_json_and_pickle():
     for again in (
-        TableCells.from_json(CELLS.to_json()),
+        TableCells.from_json(CELLS.text),
         pickle.loads(pickle.dumps(CELLS)),
     ):
         assert again == CELLS
