@@ -188,7 +188,7 @@ def predict_file(
         writing = TableWriter(
             out,
             overwrite=overwrite,
-            dialect=scan.table.dialect_to_write(),
+            dialect=scan.table.dialect,
             background=True,
         )
     if out is not None or sheet is not None or model.columns.label in names:
