@@ -38,9 +38,8 @@ _IN_WORDS = {
     "flag": "true or false",
     "date": "dates such as 2024-03-01 or 01.03.2024",
 }
-_WITH_THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+[,.]\d+")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[,.]\d{3}")
-_WITH_DECIMALS = re.compile(r"[+-]?\d+([.,])\d+")
+_IS_MARKED = re.compile(r"[+-]?\d+([,.' ]\d{3})*[,.]\d+")
+_MARKS = re.compile(r"(?<=\d)[,.' ](?=\d)")
 _WRONG_FIELDS = re.compile(
     r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL
 )
@@ -306,16 +305,16 @@ def _separator(path: Path, dialect: Dialect) -> str:
 
 
 def _decimal_hint(field: str, kind: str) -> str:
-    """Say how to name the other decimal sign, if a field is a number that has it."""
-    if kind == "number" and _WITH_THOUSANDS.fullmatch(field.strip()):
-        return ": write numbers without marks between the thousands"
-    number = _WITH_DECIMALS.fullmatch(field.strip())
-    if kind != "number" or number is None:
+    """Say what to do about the marks of a number of another country."""
+    marks = _MARKS.findall(field)
+    if kind != "number" or not _IS_MARKED.fullmatch(field.strip()):
         return ""
-    hint = f": if {number[1]!r} is the decimal sign, say so (--decimal {number[1]})"
-    if _THOUSANDS.fullmatch(field.strip()):
-        hint += ", and if it stands between thousands, leave it out"
-    return hint
+    if len(marks) > 1:
+        return ": write numbers without marks between the thousands"
+    return (
+        f": if {marks[0]!r} is the decimal sign, say so (--decimal {marks[0]}), and if "
+        "it stands between thousands, leave it out"
+    )
 
 
 class _CheckedQuotes:

@@ -403,9 +403,10 @@ def test_numbers_with_a_comma_are_numbers(write):
 @pytest.mark.parametrize(
     ("decimal_sign", "field", "hint"),
     [
-        (".", "1,5", "(--decimal ,)."),
-        (",", "1.5", "(--decimal .)."),
+        (".", "1,5", "(--decimal ,)"),
+        (",", "1.5", "(--decimal .)"),
         (".", "1,415", "between thousands, leave it out."),
+        (".", "1,234,567.8", "without marks between the thousands."),
         (".", "1,5,5", ""),
         (".", "ten", ""),
     ],
@@ -414,7 +415,7 @@ def test_the_other_decimal_sign_is_named_in_the_error(write, decimal_sign, field
     path = write(f"x;n\n{field};2\n")
     with pytest.raises(TableError, match=f"column 'x'.*'{field}'") as error:
         read(path, Dialect(";", decimal=decimal_sign), types={"x": "number"})
-    assert str(error.value).endswith(hint)
+    assert hint in str(error.value)
     assert hint or "--decimal" not in str(error.value)
 
 

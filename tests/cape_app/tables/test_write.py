@@ -237,14 +237,11 @@ def test_after_an_error_nothing_is_left(tmp_path):
 
 
 @pytest.mark.parametrize("parts", [1, 3])
-@pytest.mark.parametrize("background", [False, True])
-def test_an_error_in_writing_names_the_file_and_nothing_is_left(
-    tmp_path, parts, background
-):
+def test_an_error_in_writing_names_the_file_and_nothing_is_left(tmp_path, parts):
     odd = pd.DataFrame({"x": [1.0]})
     with (
         pytest.raises(TableError, match=r"t\.parquet cannot be written: disk full"),
-        TableWriter(tmp_path / "t.parquet", background=background) as writer,
+        TableWriter(tmp_path / "t.parquet") as writer,
     ):
         writer.write(odd)
         writer._sink = FullDisk(writer._sink)
