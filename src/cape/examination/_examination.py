@@ -38,7 +38,7 @@ from cape.base._validation import check_labels as check_all_labels
 from cape.classifier import CapeClassifier
 from cape.drift._find import find_drift, with_usual_values
 from cape.evidence._evidence import Evidence
-from cape.examination._action import Action, check_rates, choose_action
+from cape.examination._action import Action, check_predictions, choose_action
 from cape.examination._draws import GroupDraws, draw_batches
 from cape.examination._expected import (
     ExpectedCriteria,
@@ -72,7 +72,7 @@ from cape.metrics import confusion_by_group
 from cape.metrics._rates import Confusion
 from cape.rules._adaptation import Adaptation, warn_if_doubtful
 from cape.rules._deciding import adapt, find_evidence
-from cape.rules._rules import rule_of
+from cape.rules._rules import Prevalence, rule_of
 from cape.shown import _examination as words
 from cape.shown import _plot
 from cape.shown._notebook import InNotebook
@@ -251,13 +251,15 @@ class Examination(InNotebook):
         asked = labels_asked(
             self._models, self.evidence, self.adaptation, self.tolerance
         )
+        proposed = {}
+        if self.adaptation.rule["name"] == "unchanged":
+            proposed = Prevalence().choose(self.adaptation.situations)
         actions = {}
         for group, adapted in self.adaptation.groups.items():
-            columns = self.columns.groups[group]
             action = choose_action(
                 adapted,
                 self.verdict(group).word,
-                [finding.column for finding in columns if finding.fault],
+                [column for column in self.columns.groups[group] if column.fault],
                 self.labels,
                 group,
                 asked[group].at_most,
@@ -265,8 +267,14 @@ class Examination(InNotebook):
             )
             if action.labels:
                 action = replace(action, expected_labels=asked[group].labels)
+            proposal = math.nan
+            if group in proposed:
+                shares = self.adaptation.situations[group].predicted_prevalences
+                proposal = float(shares[proposed[group]])
             expected = self.expected.groups[group]
-            actions[group] = check_rates(action, adapted, expected)
+            actions[group] = check_predictions(
+                action, adapted, expected, proposal, self.tolerance
+            )
         return self._named(Action(actions, self.tolerance))
 
     @cached_property

@@ -22,6 +22,7 @@ from cape.examination._examination import OF_A_COLUMN
 from cape.metrics._audit import audit_counts
 from cape.rules._rules import bounds_of
 from cape.shown import _plot
+from cape.shown._action import VERDICTS
 from cape.shown._plot import ALARM, INK, LINE, NOW, SOFT, THEN, svg_or_reason
 from cape.shown._results import bound_sentence
 from cape_app.pages._audit import audit_content
@@ -32,18 +33,6 @@ from cape_app.words._page import Summary
 _TOLERATED = 0.1
 """Distance of labels and estimate that a refuted estimate may have without an alarm.
 Labels of a million rows refute estimates that are good for every purpose."""
-
-_VERDICTS = (
-    "fault",
-    "drifted",
-    "ignored",
-    "uncertain",
-    "weighted",
-    "some_drift",
-    "not_tested",
-    "consistent",
-)
-"""Verdicts, the gravest first."""
 
 MOST_HISTOGRAMS = 12
 """Histograms on a page; those of the largest groups are shown."""
@@ -201,7 +190,7 @@ def worst_word(codes: Sequence[str]) -> str:
     >>> worst_word(["consistent", "drifted", "some_drift"])
     'drifted'
     """
-    return min(codes, key=_VERDICTS.index)
+    return min(codes, key=list(VERDICTS).index)
 
 
 def columns_at_fault(

@@ -298,7 +298,7 @@ def _templates() -> Any:
         "p_value": _numbers.p_value_text,
         "quoted": shlex.quote,
         "rows": _numbers.rows_text,
-        "share": _page.share,
+        "share": _numbers.share_text,
     }
     environment.globals |= {
         "words": _page,

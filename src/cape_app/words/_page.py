@@ -15,6 +15,7 @@ from cape.base._numbers import (
     first_of,
     joined,
     points,
+    share_text,
 )
 from cape.shown._action import MARKS
 from cape.shown._audit import RATE_NAMES
@@ -39,17 +40,6 @@ def label_fact(columns: Mapping[str, Any]) -> str:
     """Say which label is positive and which is negative."""
     negative, positive = columns["labels"]
     return f"{columns['label']}: {positive} is positive and {negative} is negative"
-
-
-def share(value: float | None) -> str:
-    """Write a share in percent.
-
-    Examples
-    --------
-    >>> share(0.441), share(0.0123), share(None)
-    ('44%', '1.2%', 'unknown')
-    """
-    return "unknown" if value is None else f"{points(value)}%"
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -102,8 +92,8 @@ def difference_text(first: Summary, findings: Sequence[Summary]) -> str:
     called, true = shares["predicted_prevalence"], shares["prevalence"]
     more = "too high" if called > true else "too low"
     return (
-        f"{first['group']}: {share(called)} predicted positive, {share(true)} labeled "
-        f"positive ({range_of} points {more})"
+        f"{first['group']}: {share_text(called)} predicted positive, "
+        f"{share_text(true)} labeled positive ({range_of} points {more})"
     )
 
 
@@ -150,8 +140,8 @@ def labels_head(labels: LabelChecks) -> str:
         if gaps[group] > _NEAR:
             # "Not contradicted" would hide what the labels say.
             check = labels.groups[group]
-            said = share(said_by_labels(check, decide=labels.decide))
-            estimate = share(check.without_labels.value)
+            said = share_text(said_by_labels(check, decide=labels.decide))
+            estimate = share_text(check.without_labels.value)
             shares = f"{said} (not {estimate})"
             if labels.decide:
                 shares = f"from {estimate} to {said}"

@@ -22,8 +22,9 @@ from cape.base._numbers import (
     shortened,
 )
 from cape.shown._action import (
-    COUNTED,
+    ACTIONS,
     MARKS,
+    VERDICTS,
     action_head,
     action_words,
     chance_head,
@@ -301,7 +302,7 @@ def _groups_to_act_on(
     for (code, why), whose in alike.items():
         text = listed(whose, _MOST_NAMES)
         if len(text) > _LONGEST_NAMES:
-            text = f"{counted(len(whose), 'group')} {COUNTED[code]}"
+            text = f"{counted(len(whose), 'group')} {ACTIONS[code].counted}"
         lines.append(f"{text}: {why}.")
     if len(lines) > room and not verbose:
         more = counted(len(lines) - room + 1, "more reason")
@@ -544,7 +545,7 @@ def _batches(summary: Mapping[str, Any]) -> Blocks:
                     interval(batch["low"], batch["high"]),
                     "?" if batch["change"] is None else f"{batch['change']:+.3f}",
                     number(batch["pd_bound"]),
-                    batch["verdict"].replace("_", " "),
+                    VERDICTS[batch["verdict"]].words,
                 ]
             )
         title = f"{group['group']}: {number(group['training_prevalence'])} in training"
