@@ -7,7 +7,6 @@ was right on public series is in docs/trust.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -47,7 +46,7 @@ class GroupAction:
     predicted_positives, true_positives : float, default=0
         Where shares alone can be used: the rows predicted positive, and how many of
         them are expected to be right.
-    gap, proposal : float, default=nan
+    gap, proposal : float, default=None
         Where decisions are left as they are and the share is known: by how much the
         share of positive decisions lies above the estimate, and what it would be if
         CAPE decided.
@@ -61,8 +60,8 @@ class GroupAction:
     predicted_positives: float = 0.0
     true_positives: float = 0.0
     expected_labels: int = 0
-    gap: float = math.nan
-    proposal: float = math.nan
+    gap: float | None = None
+    proposal: float | None = None
 
     @property
     def text(self) -> str:
@@ -204,7 +203,7 @@ def check_predictions(
     action: GroupAction,
     adapted: GroupAdaptation,
     expected: GroupExpected,
-    proposal: float,
+    proposal: float | None,
     tolerance: float,
 ) -> GroupAction:
     """Keep an action, unless only the shares of the group can be used.
@@ -216,9 +215,8 @@ def check_predictions(
     adapted : GroupAdaptation
     expected : GroupExpected
         The rates to expect of its predictions.
-    proposal : float
-        Where decisions are left as they are, the share that CAPE would decide positive;
-        NaN elsewhere.
+    proposal : float or None
+        Where decisions are left as they are, the share that CAPE would decide positive.
     tolerance : float
         How far such decisions may lie from the estimate.
 
@@ -229,7 +227,7 @@ def check_predictions(
     if action.code != "use":
         return action
     called = adapted.predicted_prevalence
-    if not math.isnan(proposal):
+    if proposal is not None:
         gap = called - adapted.estimate.value
         action = replace(action, gap=gap, proposal=proposal)
         if abs(gap) > tolerance:

@@ -267,7 +267,7 @@ class Examination(InNotebook):
             )
             if action.labels:
                 action = replace(action, expected_labels=asked[group].labels)
-            proposal = math.nan
+            proposal = None
             if group in proposed:
                 shares = self.adaptation.situations[group].predicted_prevalences
                 proposal = float(shares[proposed[group]])

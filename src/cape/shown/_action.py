@@ -94,10 +94,10 @@ VERDICTS = {
         "collect more rows",
     ),
     "weighted": Reason(
-        "training rows were weighted",
-        "The batch differs from training, where rows had unequal weights. Rows of a "
-        "batch have none, and that alone may be the difference.",
-        "label some rows",
+        "only training or batch is weighted",
+        "The batch differs from training, and only one of them has unequal weights: "
+        "they alone may be the difference.",
+        "give weights in training and batch, or label some rows",
     ),
     "some_drift": Reason(
         "small other changes found",

@@ -28,7 +28,7 @@ from cape.base._numbers import (
     share_text,
     shortened,
 )
-from cape.shown._action import REASONS, VERDICTS
+from cape.shown._action import REASONS, VERDICTS, helps_text
 
 if TYPE_CHECKING:
     from cape.rules._adaptation import Adaptation, GroupAdaptation
@@ -92,7 +92,8 @@ def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
         return (
             f"{REASONS['contradicted'].words} (AUC {labels.auc:.2f} among {rows}, "
             f"{labels.training_auc:.2f} in training) and are not used; alone they put "
-            f"the share at {share_text(labels.estimate)}"
+            f"the share at {share_text(labels.estimate)}. "
+            f"{REASONS['contradicted'].helps.capitalize()}"
         )
     if labels.rows < FEWEST_LABELS:
         return f"too few labels to use ({labels.rows}); {FEWEST_LABELS} are needed"
@@ -304,13 +305,16 @@ def of_faults(adaptation: Adaptation, faults: list[str]) -> Iterator[str]:
     if not faults:
         return
     without = ""
+    grown: dict[str, None] = {}
     for group, drift in adaptation.drifts.items():
         if drift.faults and adaptation.groups[group].labels.verdict is not None:
             without = " without labels"
+        grown |= {one.column: None for one in drift.faults if one.outgrown}
+    remedy = f" Or {helps_text('outgrown', grown)}." if grown else ""
     listed = _few(faults, _MOST_COLUMNS, between="; ")
     yield (
         f"columns are not what they were in training: {listed}. The share of positives "
-        f"cannot be estimated{without} until this is fixed."
+        f"cannot be estimated{without} until this is fixed.{remedy}"
     )
 
 
