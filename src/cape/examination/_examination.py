@@ -55,8 +55,8 @@ from cape.examination._needed import (
     rows_at,
 )
 from cape.examination._score import (
-    GroupScore,
     ScoredExamination,
+    score_group,
     share_at_half,
 )
 from cape.examination._shift import (
@@ -500,8 +500,9 @@ class Examination(InNotebook):
         -------
         ScoredExamination
             For each group truth, estimate, whether the interval held, the error beside
-            those of the last share and the mean score, whether "use" was right, PD,
-            and PE of pairs, beside those of the learner cut at 1/2.
+            those of the last share and the mean score, the action and whether the
+            estimate was within the tolerance; PD, and PE of pairs, beside what was
+            expected and those of the learner cut at 1/2.
 
         Examples
         --------
@@ -566,19 +567,18 @@ class Examination(InNotebook):
             tolerance = self.tolerance
         for group, adapted in self.adaptation.groups.items():
             model = self._models[group]
-            scores[group] = GroupScore(
-                rows=adapted.rows,
-                truth=truths[group],
-                estimate=adapted.estimate,
+            scores[group] = score_group(
+                adapted,
+                truths[group],
                 # The model keeps no share of fewer than ten rows: this is borrowed.
                 last=model.prevalence,
-                mean_score=adapted.mean_score,
-                predicted=adapted.predicted_prevalence,
                 learner=share_at_half(self.adaptation, group, model),
+                expected_pd=self.expected.groups[group].pd,
                 action=self.action.groups[group].code,
                 tolerance=tolerance,
             )
-        return self._named(ScoredExamination(scores, tolerance))
+        scored = ScoredExamination(scores, self.expected.between, tolerance)
+        return self._named(scored)
 
     def expected_and_observed(self) -> pd.DataFrame | None:
         """Put expected and observed rates side by side, where all labels are known.

@@ -48,7 +48,7 @@ ACTIONS = {
         "on hold",
     ),
     "shares": ActionWords(
-        "use the shares alone",
+        "shares alone",
         "The chance is 80% or more, but the predictions of single rows are of no use, "
         "or decisions lie far from the share.",
         "warn",
@@ -288,8 +288,13 @@ def action_head(actions: Sequence[Mapping[str, Any]]) -> str:
         fit = ": they fit the estimated shares" if what == "decisions" else ""
         return f"Use the {what}{fit}"
     shares = [action for action in actions if action["code"] == "shares"]
+    # Decisions that lie far off come first.
+    shares.sort(key=lambda action: action["reason"])
     if len(shares) == len(codes):
-        return f"The shares can be used; {_of_shares(shares)}"
+        text = _of_shares(shares)
+        if shares[0]["reason"] == "rates":
+            text = f"the predictions of single rows cannot: {text}"
+        return f"The shares can be used; {text}"
     if n_used:
         head = f"Use the {what} for {n_used} of {len(codes)} groups"
         if n_used + len(shares) == len(codes):
@@ -334,11 +339,10 @@ def _of_shares(actions: Sequence[Mapping[str, Any]]) -> str:
             f"would decide {points(worst['proposal'])}%)"
         )
     predicted = sum(action["predicted_positives"] for action in actions)
-    text = "the predictions of single rows cannot"
     if not predicted:
-        return f"{text}: no row is predicted positive"
+        return "no row is predicted positive"
     right = 100 * sum(action["true_positives"] for action in actions) / predicted
-    return f"{text}: of 100 predicted positives, {right:.0f} are right"
+    return f"of 100 predicted positives, {right:.0f} are right"
 
 
 def more_rows(actions: Sequence[Mapping[str, Any]], noun: str, nouns: str = "") -> str:
