@@ -156,32 +156,21 @@ class ScoredExamination(InNotebook, GroupResult):
             Indexed by ``group`` and ``other``, with the columns pe, pe_expected,
             pe_held and learner_pe; NaN where a share is 0.
         """
-        large = [g for g, score in self.groups.items() if score["rows"] >= FEWEST_ROWS]
-        table = pd.DataFrame([self.groups[group] for group in large])
-        pe = {}
-        for who in ("predicted", "learner"):
-            called = table[who].to_numpy() if large else np.empty(0)
-            truth = table["truth"].to_numpy() if large else np.empty(0)
-            pe[who] = pe_of_prevalences(truth[:, None], truth, called[:, None], called)
         rows = []
         names = self.names
-        for place, group in enumerate(large):
-            for of, other in enumerate(large):
-                if group == other:
-                    continue
-                value = pe["predicted"][place, of]
-                expected = self.expected_pe[group, other]
-                held = expected.low <= value + _ROUNDING
-                rows.append(
-                    {
-                        "group": names[group],
-                        "other": names[other],
-                        "pe": value,
-                        "pe_expected": expected.value,
-                        "pe_held": bool(held and value <= expected.high + _ROUNDING),
-                        "learner_pe": pe["learner"][place, of],
-                    }
-                )
+        for (group, other), expected in self.expected_pe.items():
+            one, reference = self.groups[group], self.groups[other]
+            if min(one["rows"], reference["rows"]) < FEWEST_ROWS:
+                continue
+            row: dict[str, Any] = {"group": names[group], "other": names[other]}
+            for name, called in (("pe", "predicted"), ("learner_pe", "learner")):
+                truths = one["truth"], reference["truth"]
+                shares = one[called], reference[called]
+                row[name] = float(pe_of_prevalences(*truths, *shares))
+            row["pe_expected"] = expected.value
+            room = _ROUNDING
+            held = expected.low - room <= row["pe"] <= expected.high + room
+            rows.append({**row, "pe_held": held})
         columns = ["group", "other", "pe", "pe_expected", "pe_held", "learner_pe"]
         return pd.DataFrame(rows, columns=columns).set_index(["group", "other"])
 
@@ -240,9 +229,9 @@ def totals_of_pairs(pairs: Sequence[pd.DataFrame]) -> dict[str, Any]:
     median is None if there is no pair.
     """
     table = pd.concat(pairs)
-    medians = table[["pe", "learner_pe"]].astype(float).median()
-    found: dict[str, Any] = (
-        medians.astype(object).where(medians.notna(), None).to_dict()
-    )
+    found: dict[str, Any] = {}
+    for name in ("pe", "learner_pe"):
+        median = float(table[name].astype(float).median())
+        found[name] = None if np.isnan(median) else median
     known = table[table["pe"].notna()]
     return {**found, "pairs": len(known), "pe_held": int(known["pe_held"].sum())}
