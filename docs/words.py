@@ -20,7 +20,6 @@ NOT_PROSE = (
     "_PHRASES",
     "_OF_SCIKIT_LEARN",
     "_SAME_NAMES",
-    "_SHOWN_SETTINGS",
 )
 """Errors of other libraries with what takes their place, names, and a command."""
 

@@ -1,19 +1,41 @@
 """What to do with the predictions of a batch: one code for each group, and one for all.
 
-The codes, and what they mean, are in the table of `cape.shown._action`. The chance that
-a share is within the tolerance of its estimate comes from the posterior; how often it
-was right on public series is in docs/trust.md.
+``use``          The interval is narrow enough to decide by.
+``label``        It is not. Labels of ``labels`` rows would make it so.
+``hold_off``  The scores say too little, or more than the share changed. The share
+                 is likely off by more than .05. Labels of
+                 ``labels`` rows would change that; if 0, collect more rows, or let the
+                 labels decide that are there.
+``shares``       The shares can be used, but the predictions of single rows cannot: they
+                 find hardly a positive, or are hardly better than chance and worse than
+                 to predict the commonest label.
+``do_not_use``   A column is broken, or labels refute the estimate or contradict the
+                 scores.
+===============  =======================================================================
+=======
+==============  ========================================================================
+``use``         The share is likely within the tolerance of the estimate.
+``shares``      So it is, but the predictions of single rows cannot be used: they find
+                hardly a positive, or are hardly better than chance and worse than to
+                predict the commonest label.
+``label``       It is not. Labels of ``labels`` rows would make it so.
+``hold_off``    It is not, and labels of its rows would not do, or cannot be had.
+``do_not_use``  A column is broken, or labels refute the estimate or contradict the
+                scores.
+==============  ========================================================================
+
+"Likely" is a chance of 0.8, which the posterior of the share gives; how often it was
+right on public series is in docs/trust.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from cape.base._groups import Group, GroupResult
 from cape.base._limits import CHANCE, FAR_OFF, TOLERANCE
-from cape.drift._find import ColumnDrift
 from cape.examination._expected import GroupExpected
 from cape.examination._needed import LabelChecks
 from cape.metrics._rates import FEWEST_ROWS
@@ -21,7 +43,7 @@ from cape.rules._adaptation import GroupAdaptation
 from cape.shown import _action as words
 from cape.shown._notebook import InNotebook
 
-CODES = tuple(words.ACTIONS)
+CODES = tuple(words.MARKS)
 """Actions, the gravest first."""
 
 
@@ -33,7 +55,7 @@ class GroupAction:
     ----------
     code : {"use", "shares", "label", "hold_off", "do_not_use"}
     reason : str
-        Why: a code of `cape.shown._action.REASONS`, such as a verdict.
+        Why, in one word of `cape.shown._action.REASONS`.
     chance : float, default=0
         That the share is within the tolerance of the estimate.
     labels : int
@@ -46,10 +68,6 @@ class GroupAction:
     predicted_positives, true_positives : float, default=0
         Where shares alone can be used: the rows predicted positive, and how many of
         them are expected to be right.
-    gap, proposal : float, default=None
-        Where decisions are left as they are and the share is known: by how much the
-        share of positive decisions lies above the estimate, and what it would be if
-        CAPE decided.
     """
 
     code: str
@@ -60,8 +78,6 @@ class GroupAction:
     predicted_positives: float = 0.0
     true_positives: float = 0.0
     expected_labels: int = 0
-    gap: float | None = None
-    proposal: float | None = None
 
     @property
     def text(self) -> str:
@@ -128,7 +144,7 @@ class Action(InNotebook, GroupResult):
 def choose_action(
     adapted: GroupAdaptation,
     verdict: str,
-    at_fault: Sequence[ColumnDrift],
+    at_fault: Sequence[str],
     labels: LabelChecks | None,
     group: Group,
     labels_asked: int,
@@ -141,7 +157,7 @@ def choose_action(
     adapted : GroupAdaptation
     verdict : str
         The word of its `GroupVerdict`.
-    at_fault : sequence of ColumnDrift
+    at_fault : sequence of str
         Columns that are plainly not what they were in training.
     labels : LabelChecks or None
         What labels say, whether they decided or not.
@@ -156,9 +172,7 @@ def choose_action(
     GroupAction
     """
     if at_fault:
-        reason = "outgrown" if all(one.outgrown for one in at_fault) else "fault"
-        columns = [column.column for column in at_fault]
-        return GroupAction("do_not_use", reason, columns=columns)
+        return GroupAction("do_not_use", "fault", columns=list(at_fault))
     if labels is not None and labels.groups[group].labels.contradict_scores:
         return GroupAction("do_not_use", "contradicted", chance)
     reason = verdict
@@ -199,12 +213,8 @@ _MOST_MISSED = 0.9
 """FNR from which on hardly a positive is found."""
 
 
-def check_predictions(
-    action: GroupAction,
-    adapted: GroupAdaptation,
-    expected: GroupExpected,
-    proposal: float | None,
-    tolerance: float,
+def check_rates(
+    action: GroupAction, adapted: GroupAdaptation, expected: GroupExpected
 ) -> GroupAction:
     """Keep an action, unless only the shares of the group can be used.
 
@@ -215,30 +225,19 @@ def check_predictions(
     adapted : GroupAdaptation
     expected : GroupExpected
         The rates to expect of its predictions.
-    proposal : float or None
-        Where decisions are left as they are, the share that CAPE would decide positive.
-    tolerance : float
-        How far such decisions may lie from the estimate.
 
     Returns
     -------
     GroupAction
     """
-    if action.code != "use":
-        return action
-    called = adapted.predicted_prevalence
-    if proposal is not None:
-        gap = called - adapted.estimate.value
-        action = replace(action, gap=gap, proposal=proposal)
-        if abs(gap) > tolerance:
-            return replace(action, code="shares", reason="decisions")
-    if _tell_rows_apart(adapted, expected):
+    if action.code != "use" or _tell_rows_apart(adapted, expected):
         return action
     found = adapted.estimate.value * (1 - expected.fnr.value)
-    return replace(
-        action,
-        code="shares",
-        reason="rates",
+    called = adapted.predicted_prevalence
+    return GroupAction(
+        "shares",
+        "rates",
+        action.chance,
         predicted_positives=adapted.rows * called,
         true_positives=adapted.rows * min(found, called),
     )

@@ -42,7 +42,7 @@ from cape.base._validation import (
 from cape.drift._past import Past
 from cape.examination._examination import examine
 from cape.examination._needed import rows_to_label
-from cape.examination._score import beside_truth, totals, totals_of_pairs
+from cape.examination._score import median_pe, totals
 from cape.shown import _backtest as words
 from cape.shown import _plot
 from cape.shown._notebook import InNotebook
@@ -201,14 +201,15 @@ class Backtest(InNotebook):
         groups = []
         for name, part in table.groupby("group", sort=False):
             records: list[Any] = part.to_dict("records")
-            groups.append({"group": name, **totals(records)})
+            told = part["action"].value_counts().to_dict()
+            groups.append({"group": name, **totals(records), "told": told})
         content = {
             **self._about,
             "transitions": int(table["period"].nunique()),
             "first": self._rows[0]["trained_on"],
             "last": self._rows[-1]["period"],
             **totals(self._rows),
-            **totals_of_pairs(self._pairs),
+            **median_pe(self._pairs),
             "difference": difference.to_json(),
             "verdict": _verdict(difference),
             "groups": groups,
@@ -350,17 +351,15 @@ def backtest(
                 "period": history.periods[predicted],
                 "group": names[group],
                 "trained_on": history.periods[newest],
-                **score,
+                **score.flat(),
                 "told": seen.action.groups[group].text,
             }
             if corrected is not None:
                 adapted = corrected.groups[group]
                 row["labelled"] = adapted.labels.rows
-                corrected_score = beside_truth(
-                    adapted.estimate, score["truth"], adapted.rows
-                )
-                for name, value in corrected_score.items():
-                    row[f"labels_{name}"] = value
+                with_labels = replace(score, estimate=adapted.estimate).flat()
+                for name in ("estimate", "low", "high", "held", "off"):
+                    row[f"labels_{name}"] = with_labels[name]
             rows.append(row)
         if seen.adaptation.posterior is not None:
             learned[predicted] = seen.adaptation.posterior.learn(truths)

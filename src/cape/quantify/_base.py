@@ -279,9 +279,6 @@ class Quantifier(BaseEstimator):
     # Whether the estimate divides by how well the scores tell the classes apart.
     _corrects = True
 
-    # Whether histograms are matched in bins of equal width.
-    _matches_bins = False
-
     def fit(self, positives: ScoreHistogram, negatives: ScoreHistogram) -> Quantifier:
         """Fit the quantifier on the training scores of the two classes.
 

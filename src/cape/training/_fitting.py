@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from cape.base._validation import has_fit_parameter
 from cape.training._sampling import draw_rows
 from cape.training._scoring import Rows, as_array, vote_on_rows
+from cape.training._threads import one_thread_to_train
 
 STEADY_LEARNERS = (LogisticRegression, LinearDiscriminantAnalysis)
 """Learners whose optimum is unique: a few more rows hardly move them. Stochastic
@@ -102,20 +103,21 @@ def fit_learner(
     The fitted clone.
     """
     rows = Rows.of(X)
-    model = seeded_clone(estimator, seed)
-    fit_params = {}
-    if weights is not None:
-        fit_params[weight_keyword(model)] = weights
-    if start is None:
-        return _fit_filled(model, rows.table(), y, fit_params)
-    # A warm start changes where the optimiser begins, not where it ends: the loss is
-    # convex. The user's own setting is restored afterwards.
-    warm_start = model.warm_start
-    model.coef_, model.intercept_ = start
-    model.warm_start = True
-    model.fit(rows.table(), y, **fit_params)
-    model.warm_start = warm_start
-    return model
+    with one_thread_to_train(len(rows)):
+        model = seeded_clone(estimator, seed)
+        fit_params = {}
+        if weights is not None:
+            fit_params[weight_keyword(model)] = weights
+        if start is None:
+            return _fit_filled(model, rows.table(), y, fit_params)
+        # A warm start changes where the optimiser begins, not where it ends: the loss
+        # is convex. The user's own setting is restored afterwards.
+        warm_start = model.warm_start
+        model.coef_, model.intercept_ = start
+        model.warm_start = True
+        model.fit(rows.table(), y, **fit_params)
+        model.warm_start = warm_start
+        return model
 
 
 _FEWEST_VALUES = 10

@@ -276,9 +276,9 @@ class ThresholdPool(Pool):
         thetas = pi * (1 - c) / (pi * (1 - c) + (1 - pi) * c)
         rates = MemberRates(
             true_positives=positives.above(),
-            positives=np.broadcast_to(float(positives.size), len(cuts)),
+            positives=np.full(len(cuts), float(positives.size)),
             false_positives=negatives.above(),
-            negatives=np.broadcast_to(float(negatives.size), len(cuts)),
+            negatives=np.full(len(cuts), float(negatives.size)),
         )
         return cls(models, cuts, thetas, rates)
 
@@ -500,18 +500,19 @@ class TrainedColumns:
 
     def count(self, rows: Rows) -> ColumnCounts:
         """Count the columns of some rows of a batch."""
-        return self.cells.count(rows.plainest())
+        if rows.array is None:
+            return self.cells.count(rows.table())
+        return self.cells.count(rows.numbers_between(0, len(rows)))
 
     def weigh(self, rows: Rows, weights: np.ndarray) -> ColumnCounts:
         """Sum up the weights of some rows of a batch."""
-        everyone = np.zeros(len(rows), dtype=np.int64)
-        (sums,) = self.cells.count_each(rows.plainest(), everyone, 1, weights)
-        # Unseen values are named beside the numbers of rows.
-        return ColumnCounts(sums.counts)
+        return ColumnCounts(self.cells.sum_up(self.codes(rows), weights))
 
     def codes(self, rows: Rows) -> np.ndarray:
         """Find the cell of every value of some rows, one byte each."""
-        return self.cells.codes(rows.plainest())
+        if rows.array is None:
+            return self.cells.codes(rows.table())
+        return self.cells.codes(rows.numbers_between(0, len(rows)))
 
 
 @dataclass(frozen=True)
@@ -769,7 +770,7 @@ class GroupModel:
         )
         contents = [np.ascontiguousarray(array).tobytes() for array in arrays]
         if self.columns is not None:
-            contents.append(self.columns.cells.text.encode())
+            contents.append(self.columns.cells.to_json().encode())
         return [repr(roles).encode(), *contents]
 
 

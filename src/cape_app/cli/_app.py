@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -60,9 +61,12 @@ PIPE_CLOSED = 141  # what a shell reports of a program that SIGPIPE has ended
 _EXPECTED_ERRORS = (ValueError, OSError, ImportError)
 
 _STYLES = {"bad": "bold red", "warn": "bold yellow", "good": "bold", "open": "bold"}
-_STYLES["command"] = "cyan"
+_STYLES |= {"command": "cyan", "line": "", "fault": "red", "failed": "red"}
 
 _WIDEST_TABLE = 500
+_LONGEST_HEAD = 8
+_FEWEST_LETTERS = 12
+_LONGEST_NUMBER = len("0.500 (0.400-0.600)")
 
 
 def _show_version(value: bool) -> None:
@@ -210,8 +214,10 @@ def give(blocks: Iterable[str | Styled | TextTable]) -> None:
             console.print(_rich_table(block), width=width, crop=False)
         elif isinstance(block, Styled):
             style = _STYLES.get(block.style, block.style)
-            # A command is pasted, and so never wrapped.
-            soft_wrap = block.style == "command"
+            # A command is pasted, and so never wrapped; programs read lines.
+            soft_wrap = block.style == "command" or (
+                block.style == "line" and not console.is_terminal
+            )
             console.print(Text(block.text, style=style), soft_wrap=soft_wrap)
         else:
             give_line(block)
@@ -226,11 +232,22 @@ def _rich_table(content: TextTable) -> Table:
         pad_edge=False,
         show_edge=False,
     )
-    first, *others = content.columns
-    # The first column is text and may wrap; the others are short and do not.
-    table.add_column(first, justify="left", overflow="fold")
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=True, overflow="fold")
+    columns = list(zip_longest(content.columns, *content.rows, fillvalue=""))
+    widths = [max(len(str(cell)) for cell in cells[1:]) for cells in columns]
+    n_words = 1 + sum(width > _LONGEST_NUMBER for width in widths[1:])
+    numbers = sum(width + 1 for width in widths[1:] if width <= _LONGEST_NUMBER)
+    for name, width in zip(content.columns, widths, strict=True):
+        # Words may wrap; numbers are short and do not.
+        is_number = bool(table.columns) and width <= _LONGEST_NUMBER
+        table.add_column(
+            "\n".join(name.rsplit(" ", len(name) > _LONGEST_HEAD)),
+            justify="right" if is_number else "left",
+            # Where all do not fit, an interval stands below its number.
+            no_wrap=is_number and numbers + n_words * _FEWEST_LETTERS <= console.width,
+            # Of a name, enough is seen to know it.
+            min_width=None if table.columns else min(width, _LONGEST_NUMBER),
+            overflow="fold",
+        )
     for row in content.rows:
         # Text instead of str: a group called [red] is no markup.
         table.add_row(*(Text(str(cell)) for cell in row))

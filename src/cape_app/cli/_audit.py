@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,8 @@ from cape_app.cli._app import progress
 from cape_app.cli._options import command
 from cape_app.cli._output import Finding, Output, parse_conditions
 from cape_app.files._notes import Notes
-from cape_app.words._audit import BETWEEN_NAMES
-from cape_app.words._terminal import audited
+from cape_app.words._page import BETWEEN_NAMES
 
-_PRINTED = ("differences", "groups", "pairs", "worst", "small_groups")
 _MAP_FORM = "PREDICTION=LABEL, such as high=yes"
 
 
@@ -140,14 +137,12 @@ def audit(
         table=table,
     )
     content = summary.get("observed", {}).get("cape", {})
-    output.give_and_judge(
+    output.give(
         table or "audit",
-        summary,
-        partial(audited, verbose=output.verbose),
+        {**content, **summary},
         notes,
         conditions=conditions,
         findings=_findings(summary),
-        **{name: content.get(name) for name in _PRINTED},
     )
 
 

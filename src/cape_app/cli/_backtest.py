@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,9 @@ from cape_app.cli._options import command
 from cape_app.cli._output import Finding, Output, parse_conditions
 from cape_app.cli._train import Labelled, Settings
 from cape_app.files._notes import Notes
-from cape_app.words._backtest import METRICS, backtested
+
+METRICS = ("held", "off", "pd", "pe")
+"""What ``--fail-if`` takes."""
 
 
 @command(
@@ -104,15 +105,13 @@ def backtest(
             **reading,
         )
     summary = backtest_summary(result, model)
-    output.give_and_judge(
+    output.give(
         "backtest",
-        summary,
-        partial(backtested, verbose=output.verbose),
+        summary | {"out": None if out is None else str(out)},
         notes,
         conditions=conditions,
         findings=_findings(summary),
         written={"model": out},
-        out=None if out is None else str(out),
     )
 
 

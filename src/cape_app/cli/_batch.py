@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from cape_app.cli._options import command
 from cape_app.cli._output import Finding, Output, parse_conditions
 from cape_app.files._notes import Notes
 from cape_app.tables import source_files
-from cape_app.words import _terminal as words
+from cape_app.words._page import fault_line
 
 if TYPE_CHECKING:
     from cape_app.files import TableModel
@@ -126,7 +125,6 @@ def predict(
     loaded = batch.load(model)
     notes = Notes()
     errors: list[Exception] = []
-    more: dict[str, Any] = {}
     settings = {
         "level": level,
         "tolerance": within,
@@ -149,17 +147,17 @@ def predict(
         read = [(paths[0].name, prediction.rows, prediction.sha256)]
     provenance = file_provenance(loaded, read)
     if several:
-        name, show = "batches", words.predicted_all
+        name = "batches"
         summary = batches_summary(batches, level=level, provenance=provenance)
     else:
         name = "predict"
         examination = prediction.examination
         examination.provenance = provenance
-        more["checked"] = _came_back(prediction)
-        show = partial(words.predicted, **more)
-        in_full = output.as_json or output.report is not None or bool(conditions)
+        in_full = output.as_json or output.verbose or output.report is not None
         title = paths[0].name
+        in_full = in_full or bool(conditions)
         summary = batch_summary(examination, title=title, for_page=in_full)
+        summary["checked"] = _came_back(prediction)
         batches = [summary]
     # The command that draws rows of the last batch to label, or uses its labels.
     last = paths[-1]
@@ -167,17 +165,14 @@ def predict(
     action = batches[-1]["action"]
     if not action["labels"] and any(a["reason"] == "given" for a in action["groups"]):
         sample = batch.to_paste("predict", model, last, checked=last, out=_PREDICTIONS)
-    output.give_and_judge(
+    output.give(
         name,
-        {**summary, "sample": sample},
-        partial(show, sample=sample, verbose=output.verbose),
+        {**summary, "sample": sample, "out": None if out is None else str(out)},
         notes,
         conditions=conditions,
         findings=_findings(batches) if conditions else [],
         incomplete=bool(errors),
         written={"predictions": out},
-        out=None if out is None else str(out),
-        **more,
     )
 
 
@@ -293,7 +288,7 @@ def _findings(batches: list[dict[str, Any]]) -> list[Finding]:
                 for verdict in _CONDITIONS_MET.get(group["verdict"], ()):
                     findings.append(Finding(verdict, f"{where}: {reason}", 1.0))
         for fault in batch["verdict"]["faults"]:
-            where = f"{batch['title']}, {words.fault_line(fault, 'groups')}"
+            where = f"{batch['title']}, {fault_line(fault, 'groups')}"
             for verdict in _CONDITIONS_MET["fault"]:
                 findings.append(Finding(verdict, where, 1.0))
     return findings
@@ -421,11 +416,13 @@ def sample(
     if rows is None and width is None:
         # The plan knows the scores, and draws what the actions ask for.
         enough = sum(sampled.drawn.values())
-    said = _app.give_notes(notes)
-    if as_json:
-        content = {"out": str(out), "groups": groups, "enough": enough}
-        _app.give_json("sample", {**content, "notes": said})
-        return
-    then = batch.to_paste("predict", model, file, checked=out, out=_PREDICTIONS)
-    _app.give_path("rows to label", out)
-    _app.give(words.sampled(groups, loaded.columns.label, enough, then))
+    summary = {
+        "kind": "sample",
+        "groups": groups,
+        "enough": enough,
+        "label": loaded.columns.label,
+        "then": batch.to_paste("predict", model, file, checked=out, out=_PREDICTIONS),
+        "out": str(out),
+    }
+    written = {"rows to label": out}
+    Output(as_json=as_json).give("sample", summary, notes, written=written)

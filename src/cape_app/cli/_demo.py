@@ -16,7 +16,8 @@ from cape.shown import _plot
 from cape.shown._render import draw
 from cape_app.cli._app import app, console, give, give_notes, give_path
 from cape_app.files._notes import Note
-from cape_app.words._terminal import TextTable, number
+from cape_app.words._page import number
+from cape_app.words._terminal import TextTable
 
 if TYPE_CHECKING:
     import pandas as pd

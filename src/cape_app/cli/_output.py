@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,11 +20,10 @@ from cape_app.cli._app import (
     explain,
     give,
     give_json,
-    give_line,
     give_notes,
     give_path,
 )
-from cape_app.words._terminal import Blocks, breach_text, left_out_texts
+from cape_app.words._terminal import blocks_of
 
 _COMPARISONS = {
     ">": operator.gt,
@@ -215,37 +214,50 @@ class Output:
         self,
         name: str,
         summary: dict[str, Any],
-        show: Callable[[dict[str, Any]], Blocks],
         notes: Iterable[Any],
+        *,
+        conditions: Iterable[Condition] = (),
+        findings: Iterable[Finding] = (),
+        incomplete: bool = False,
         written: Mapping[str, Path | None] | None = None,
-        **more: Any,
     ) -> None:
-        """Write the report, then print the result and the notes.
+        """Write the report, print result and notes, and judge conditions.
 
-        If the report cannot be written, the result is printed before the error.
+        If the report cannot be written, the result is printed before the error. If a
+        condition was met, the exit code is 1.
 
         Parameters
         ----------
         name : str
             The definition in ``schema.json`` of what ``--json`` prints.
         summary : dict
-            From a ``_summary`` function of `cape_app.pages`.
-        show : callable
-            Says for people what is in the summary.
+            From a ``_summary`` function of `cape_app.pages`. Report and JSON also hold
+            the words of the notes, what was met in ``breaches``, and what could not be
+            checked in ``left_out``.
         notes : iterable of Note
             Printed on the error stream.
+        conditions : iterable of Condition
+            Those of ``--fail-if``.
+        findings : iterable of Finding
+            The values that they are checked against.
+        incomplete : bool, default=False
+            Whether an input could not be read: the exit code is 2 then.
         written : mapping from str to Path or None, optional
             What the command has written, and where; said whatever fails.
-        **more
-            What the JSON that is printed holds beside the summary.
         """
-        summary = {**summary, "notes": give_notes(notes)}
+        breaches, left_out = judge(conditions, findings)
+        summary |= {"breaches": breaches, "left_out": left_out}
+        summary["notes"] = give_notes(notes)
         failure = None
         try:
             self.write_page(summary)
         except Exception as error:
             failure = error
-        self.tell(name, summary, show, failure, written, **more)
+        self.tell(name, summary, failure, written)
+        if incomplete:
+            raise typer.Exit(BAD_INPUT)
+        if breaches:
+            raise typer.Exit(1)
 
     def write_page(self, summary: dict[str, Any]) -> None:
         """Write the report, and note the pictures that it had to leave out.
@@ -269,28 +281,29 @@ class Output:
         self,
         name: str,
         summary: dict[str, Any],
-        show: Callable[[dict[str, Any]], Blocks],
         failure: Exception | None = None,
         written: Mapping[str, Path | None] | None = None,
-        **more: Any,
     ) -> None:
         """Print the result, and then raise the failure of the report.
 
         Parameters
         ----------
-        name, summary, show, written, **more
+        name, summary, written
             See `give`.
         failure : Exception, optional
             Why there is no report.
         """
         if self.as_json:
             if failure is None:
-                give_json(name, summary | more)
+                give_json(name, summary)
                 return
             told = explain(failure)
-            give_json(name, summary | more | {"error": told})
+            give_json(name, summary | {"error": told})
             raise typer.Exit(told["exit_code"])
-        give(show(summary))
+        from cape_app.pages import to_text
+
+        page = to_text(summary, verbose=self.verbose)
+        give(blocks_of(page, verbose=self.verbose))
         for what, path in (written or {}).items():
             if path is not None:
                 give_path(what, path)
@@ -299,42 +312,3 @@ class Output:
             raise failure
         if self.report is not None:
             give_path("report", self.report)
-
-    def give_and_judge(
-        self,
-        name: str,
-        summary: dict[str, Any],
-        show: Callable[[dict[str, Any]], Blocks],
-        notes: Iterable[Any],
-        *,
-        conditions: list[Condition],
-        findings: list[Finding],
-        incomplete: bool = False,
-        **more: Any,
-    ) -> None:
-        """Hand over a result, and exit with code 1 if a ``--fail-if`` was met.
-
-        Parameters
-        ----------
-        name, summary, show, notes, **more
-            See `give`.
-        conditions : list of Condition
-            Those of ``--fail-if``.
-        findings : list of Finding
-            The values that they are checked against. Report and JSON hold what was
-            met in ``breaches``, and what could not be checked in ``left_out``.
-        incomplete : bool, default=False
-            Whether an input could not be read: the exit code is 2 then.
-        """
-        breaches, left_out = judge(conditions, findings)
-        # The page shows what failed, too: whoever reads it did not see the terminal.
-        summary = {**summary, "breaches": breaches, "left_out": left_out}
-        self.give(name, summary, show, notes, **more)
-        # With --json they are in the JSON.
-        if not self.as_json:
-            for line in [*left_out_texts(left_out), *map(breach_text, breaches)]:
-                give_line(line, wrap=False)
-        if incomplete:
-            raise typer.Exit(BAD_INPUT)
-        if breaches:
-            raise typer.Exit(1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from cape_app.cli import _options as options
 from cape_app.cli._options import command
 from cape_app.cli._output import Output
 from cape_app.files._notes import Notes
-from cape_app.words._terminal import trained
 
 
 @dataclass(frozen=True)
@@ -210,6 +208,8 @@ def train(
             on_rows=on_rows,
             **reading,
         )
+    from cape_app.pages._model import model_summary
+
     content = model.details | {"fingerprint": model.clf.fingerprint_, "out": str(out)}
-    show = partial(trained, by_default=not labelled.positive)
-    Output(as_json=as_json).give("train", content, show, notes, {"model": out})
+    summary = model_summary(content, by_default=not labelled.positive)
+    Output(as_json=as_json).give("train", summary, notes, written={"model": out})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from cape_app.cli import _options as options
 from cape_app.cli._options import command
 from cape_app.cli._output import Output
 from cape_app.files._notes import Notes
-from cape_app.words import _watch as words
 
 if TYPE_CHECKING:
     from cape import Watch
@@ -141,8 +139,7 @@ def watch(
         )
         summary["notes"] = _app.give_notes(notes)
         output.write_page(summary)
-    show = partial(words.watched, command=command, verbose=output.verbose)
-    output.tell("watch", summary, show)
+    output.tell("watch", summary)
     names = [Question.parse(alarm["question"]).name for alarm in watched.alarms]
     if any(name in fatal or not fatal for name in names):
         raise typer.Exit(1)

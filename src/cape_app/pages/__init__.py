@@ -7,6 +7,6 @@ from cape.base._packages import require_extra
 
 require_extra("app", "altair", "jinja2", "vl_convert", what="cape_app.pages")
 
-from cape_app.pages._html import to_html, write_report
+from cape_app.pages._html import to_html, to_text, write_report
 
-__all__ = ["to_html", "write_report"]
+__all__ = ["to_html", "to_text", "write_report"]

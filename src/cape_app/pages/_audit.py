@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from cape.base._groups import MISSING_GROUP, Group, combined_columns
 from cape.base._json_fields import strict_json
-from cape.base._numbers import unique_names
+from cape.base._numbers import short_names, unique_names
 from cape.metrics import Audit
 from cape.metrics._audit import audit_counts
 from cape.metrics._rates import FEWEST_ROWS, Confusion
+from cape.shown._audit import RATE_NAMES
+from cape.shown._plot import share_domain
 from cape_app.pages._model import stamped
-from cape_app.words._audit import left_out_groups
-from cape_app.words._page import Summary
+from cape_app.words._page import (
+    ALONE,
+    BESIDE_ANOTHER,
+    BETWEEN_NAMES,
+    COMPARED,
+    MOST_ROWS,
+    Summary,
+    joined,
+)
 
 
 def audit_summary(
@@ -163,11 +175,74 @@ def audit_content(
     small = [names[group] for group in counts if counts[group].rows < FEWEST_ROWS]
     left_out = ""
     if small and audit.between:
-        left_out = left_out_groups(small, FEWEST_ROWS)
+        left_out = (
+            f"Pairs with {joined(small)} are left out because groups of fewer than "
+            f"{FEWEST_ROWS} rows are too small to compare."
+        )
     return {
         **audit.to_dict(names),
+        "accuracy": strict_json(reduce(add, counts.values()).accuracy),
         "differences": [finding.to_dict(names) for finding in audit.differences()],
         "worst": worst,
         "small_groups": small,
         "left_out": left_out,
     }
+
+
+def audit_context(summary: Summary, draw: bool) -> Summary:
+    """Return the rows of the first screen, and the tables of all rates."""
+    context = observed_context(summary)
+    columns = summary["made"]["columns"].get("groups", "").split(", ")
+    group_head, short = short_names([*context["observed_groups"]], columns)
+    rows = []
+    shares = []
+    for name, group in context["observed_groups"].items():
+        found = group["classifiers"]["cape"]
+        rows.append({"name": short[name], **found})
+        shares += [found["prevalence"]["high"], found["predicted_prevalence"]["high"]]
+    if len(rows) > MOST_ROWS:
+        # The largest difference that is sure comes first.
+        rows.sort(key=lambda row: row["pd"]["low"] or 0, reverse=True)
+    end = share_domain(shares)[1]
+    return {**context, "rows": rows, "group_head": group_head, "end": end}
+
+
+def observed_context(summary: Summary) -> Summary:
+    """Return the table of observed rates and that of the worst pairs."""
+    observed = summary["observed"]
+    both = "unadapted" in observed
+    names = ALONE
+    columns = RATE_NAMES
+    if both:
+        names = COMPARED
+        columns = {rate: columns[rate] for rate in BESIDE_ANOTHER}
+    groups: dict[str, Summary] = {}
+    for who in names:
+        for finding in observed[who]["groups"]:
+            empty: Summary = {"rows": 0, "classifiers": {name: {} for name in names}}
+            group = groups.setdefault(finding["group"], empty)
+            # A rate counts the rows of its denominator; the greatest number is all.
+            group["rows"] = max(group["rows"], finding["rows"])
+            group["classifiers"][who][finding["metric"]] = finding
+    between = []
+    # Both classifiers predict the same rows: either both have pairs or none has.
+    if observed["cape"]["pairs"]:
+        for metric, label in BETWEEN_NAMES.items():
+            pairs = [_worst_or_why(observed[who], metric) for who in names]
+            between.append((label, pairs))
+    return {
+        "both": both,
+        "classifiers": names,
+        "observed_columns": columns,
+        "observed_groups": groups,
+        "between_rows": between,
+    }
+
+
+def _worst_or_why(audit: Summary, metric: str) -> Any:
+    """Return the worst pair of a metric, or why no pair says anything."""
+    if metric in audit["worst"]:
+        return audit["worst"][metric]
+    reasons = {pair["why"] for pair in audit["pairs"] if pair["metric"] == metric}
+    # With more rows, a pair might be defined.
+    return "too few rows" if "too few rows" in reasons else "undefined"

@@ -17,22 +17,44 @@ import pandas as pd
 
 from cape.base._groups import group_labels
 from cape.base._json_fields import strict_json
+from cape.base._numbers import short_names
 from cape.examination import Examination, LabelChecks
+from cape.examination._action import CODES
 from cape.examination._examination import OF_A_COLUMN
 from cape.metrics._audit import audit_counts
 from cape.rules._rules import bounds_of
 from cape.shown import _plot
-from cape.shown._action import VERDICTS
-from cape.shown._plot import ALARM, INK, LINE, NOW, SOFT, THEN, svg_or_reason
+from cape.shown._plot import (
+    ALARM,
+    INK,
+    LINE,
+    NOW,
+    SOFT,
+    THEN,
+    share_domain,
+    svg_or_reason,
+)
 from cape.shown._results import bound_sentence
-from cape_app.pages._audit import audit_content
+from cape_app.pages._audit import audit_content, observed_context
 from cape_app.pages._model import facts_of_classifier, stamped
 from cape_app.words import _page as words
-from cape_app.words._page import Summary
+from cape_app.words._page import MOST_ROWS, Summary
 
 _TOLERATED = 0.1
 """Distance of labels and estimate that a refuted estimate may have without an alarm.
 Labels of a million rows refute estimates that are good for every purpose."""
+
+_VERDICTS = (
+    "fault",
+    "drifted",
+    "ignored",
+    "uncertain",
+    "weighted",
+    "some_drift",
+    "not_tested",
+    "consistent",
+)
+"""Verdicts, the gravest first."""
 
 MOST_HISTOGRAMS = 12
 """Histograms on a page; those of the largest groups are shown."""
@@ -190,7 +212,7 @@ def worst_word(codes: Sequence[str]) -> str:
     >>> worst_word(["consistent", "drifted", "some_drift"])
     'drifted'
     """
-    return min(codes, key=list(VERDICTS).index)
+    return min(codes, key=_VERDICTS.index)
 
 
 def columns_at_fault(
@@ -462,3 +484,38 @@ def frame_histogram(entry: Summary) -> pd.DataFrame:
             "mixture": entry["mixture"],
         }
     )
+
+
+def gravity(row: Summary) -> int:
+    """Return the place of a row in the order of what is to be done."""
+    return CODES.index(row["action"]["code"])
+
+
+def batch_context(summary: Summary, draw: bool) -> Summary:
+    """Return the rows of the first screen, the pictures and the bounds of the rule."""
+    rows = []
+    shares = []
+    labels = summary["labels"]
+    columns = summary["made"].get("columns", {}).get("groups", [])
+    names = [group["group"] for group in summary["groups"]]
+    group_head, short = short_names(names, columns)
+    for place, group in enumerate(summary["groups"]):
+        check = None if labels is None else labels["groups"][place]
+        rows.append({**group, "name": short[group["group"]], "check": check})
+        shares += [group["high"], group["training_prevalence"]]
+    if len(rows) > MOST_ROWS:
+        rows.sort(key=gravity)
+    context = {
+        "rows": rows,
+        "group_head": group_head,
+        "end": share_domain(shares)[1],
+        "pictures": batch_pictures(summary)
+        if draw
+        else {"histograms": [], "columns": []},
+        "bounds": bounds_of(summary["rule"]),
+    }
+    if draw:
+        context["pictures"] = batch_pictures(summary)
+    if summary["observed"]:
+        context.update(observed_context(summary))
+    return context

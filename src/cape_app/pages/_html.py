@@ -4,8 +4,8 @@ The page contains its style, pictures, data and script, and loads nothing. Every
 of page has a template in the folder ``page``, which extends ``shell.html`` and takes
 its tables and folded parts from ``parts.html``; sentences are those of `cape.shown`.
 
-To add a kind: a template of its name, and a function in `_CONTEXTS` that prepares its
-pictures and tables.
+To add a kind: a template of its name, and its place in `_KINDS`. A function prepares
+its pictures and tables, if it has any: see `_CONTEXTS`.
 """
 
 from __future__ import annotations
@@ -14,34 +14,37 @@ import base64
 import hashlib
 import json
 import shlex
-from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cape.base import _numbers
 from cape.base._io import check_report, new_file
-from cape.examination import Examination
-from cape.examination._action import CODES
-from cape.rules._rules import bounds_of
 from cape.shown import _action, _results
-from cape.shown._backtest import past_text
-from cape.shown._plot import share_domain
-from cape_app.pages._batch import batch_pictures, batch_summary
-from cape_app.pages._over_time import (
-    backtest_context,
-    batches_pictures,
-    watch_context,
-)
-from cape_app.words import _audit, _page
-from cape_app.words._page import Summary
+from cape.shown._audit import RATE_NAMES
+from cape.shown._backtest import past_text, record_text
+from cape_app.words import _page
+from cape_app.words._page import MOST_ROWS, Summary
 
-_MOST_ROWS = 8
-"""Of more groups, batches or categories, the first screen shows some."""
+if TYPE_CHECKING:
+    from cape.examination import Examination
 
 _FIRST_ROWS = 5
-"""Rows that it shows then, so that they can be read at a glance."""
+"""Rows that a first screen shows of many, so that they can be read at a glance."""
+
+_CONTEXTS = {
+    "batch": "cape_app.pages._batch",
+    "batches": "cape_app.pages._over_time",
+    "audit": "cape_app.pages._audit",
+    "watch": "cape_app.pages._over_time",
+    "backtest": "cape_app.pages._over_time",
+}
+"""Where the function is that prepares tables and pictures for the template of a kind,
+called as the kind is; kinds without one need none."""
+
+_KINDS = (*_CONTEXTS, "ll144", "model", "sample")
 
 
 def write_report(
@@ -89,6 +92,24 @@ def write_report(
     return path
 
 
+def to_text(summary: Summary, *, verbose: bool = False) -> str:
+    """Return what a terminal says: the first screen of the page, without its pictures.
+
+    Parameters
+    ----------
+    summary : dict
+        As in `write_report`.
+    verbose : bool, default=False
+        Whether to say what is folded on the page, too.
+
+    Returns
+    -------
+    str
+        HTML, which `cape_app.words._terminal.blocks_of` reads.
+    """
+    return _rendered(summary, terminal=True, shell="terminal.html", verbose=verbose)
+
+
 def to_html(content: Examination | Summary) -> str:
     """Return the page of a report as text.
 
@@ -110,127 +131,25 @@ def to_html(content: Examination | Summary) -> str:
     >>> to_html(seen)[:15]
     '<!doctype html>'
     """
-    summary = _printable(_summary_of(content))
+    return _rendered(_summary_of(content), terminal=False, shell="shell.html")
+
+
+def _rendered(content: Summary, *, terminal: bool, **context: Any) -> str:
+    """Fill the template of a kind of page, for a page or for a terminal."""
+    summary = _printable(content)
     kind = summary["kind"]
     # StrictUndefined: each kind of page gets the names that its template uses.
-    context: Summary = {"s": summary}
-    context.update(_CONTEXTS[kind](summary))
+    context["s"] = summary
+    if kind in _CONTEXTS:
+        prepare = getattr(import_module(_CONTEXTS[kind]), f"{kind}_context")
+        context |= prepare(summary, not terminal)
     # Many rows come with those first that matter most; the others are folded away.
     rows = context.get("rows", [])
-    n_shown = _n_shown(rows)
+    n_shown = len(rows)
+    if n_shown > MOST_ROWS and not context.get("verbose"):
+        n_shown = _FIRST_ROWS
     context |= {"rows": rows[:n_shown], "folded": rows[n_shown:]}
-    return _templates().get_template(f"{kind}.html").render(context)
-
-
-def _n_shown(rows: Sequence[Any]) -> int:
-    """Return how many of so many rows the first screen shows."""
-    return len(rows) if len(rows) <= _MOST_ROWS else _FIRST_ROWS
-
-
-def _gravity(row: Summary) -> int:
-    """Return the place of a row in the order of what is to be done."""
-    return CODES.index(row["action"]["code"])
-
-
-def _batch_context(summary: Summary) -> Summary:
-    """Return the rows of the first screen, the pictures and the bounds of the rule."""
-    rows = []
-    shares = []
-    labels = summary["labels"]
-    columns = summary["made"].get("columns", {}).get("groups", [])
-    names = [group["group"] for group in summary["groups"]]
-    group_head, short = _numbers.short_names(names, columns)
-    for place, group in enumerate(summary["groups"]):
-        check = None if labels is None else labels["groups"][place]
-        rows.append({**group, "name": short[group["group"]], "check": check})
-        shares += [group["high"], group["training_prevalence"]]
-    if len(rows) > _MOST_ROWS:
-        rows.sort(key=_gravity)
-    context = {
-        "rows": rows,
-        "group_head": group_head,
-        "end": share_domain(shares)[1],
-        "pictures": batch_pictures(summary),
-        "bounds": bounds_of(summary["rule"]),
-    }
-    if summary["observed"]:
-        context.update(_observed_context(summary))
-    return context
-
-
-def _batches_context(summary: Summary) -> Summary:
-    """Return the rows of the first screen and the pictures."""
-    rows = sorted(summary["batches"], key=_gravity)
-    return {"rows": rows, "pictures": batches_pictures(summary)}
-
-
-def _audit_context(summary: Summary) -> Summary:
-    """Return the rows of the first screen, and the tables of all rates."""
-    context = _observed_context(summary)
-    columns = summary["made"]["columns"].get("groups", "").split(", ")
-    group_head, short = _numbers.short_names([*context["observed_groups"]], columns)
-    rows = []
-    shares = []
-    for name, group in context["observed_groups"].items():
-        found = group["classifiers"]["cape"]
-        rows.append({"name": short[name], **found})
-        shares += [found["prevalence"]["high"], found["predicted_prevalence"]["high"]]
-    if len(rows) > _MOST_ROWS:
-        # The largest difference that is sure comes first.
-        rows.sort(key=lambda row: row["pd"]["low"] or 0, reverse=True)
-    end = share_domain(shares)[1]
-    return {**context, "rows": rows, "group_head": group_head, "end": end}
-
-
-_CONTEXTS: dict[str, Callable[[Summary], Summary]] = {
-    "batch": _batch_context,
-    "batches": _batches_context,
-    "audit": _audit_context,
-    "ll144": lambda summary: {},
-    "watch": watch_context,
-    "backtest": backtest_context,
-}
-
-
-def _observed_context(summary: Summary) -> Summary:
-    """Return the table of observed rates and that of the worst pairs."""
-    observed = summary["observed"]
-    both = "unadapted" in observed
-    names = _audit.ALONE
-    columns = _audit.RATE_NAMES
-    if both:
-        names = _audit.COMPARED
-        columns = {rate: columns[rate] for rate in _audit.BESIDE_ANOTHER}
-    groups: dict[str, Summary] = {}
-    for who in names:
-        for finding in observed[who]["groups"]:
-            empty: Summary = {"rows": 0, "classifiers": {name: {} for name in names}}
-            group = groups.setdefault(finding["group"], empty)
-            # A rate counts the rows of its denominator; the greatest number is all.
-            group["rows"] = max(group["rows"], finding["rows"])
-            group["classifiers"][who][finding["metric"]] = finding
-    between = []
-    # Both classifiers predict the same rows: either both have pairs or none has.
-    if observed["cape"]["pairs"]:
-        for metric, label in _audit.BETWEEN_NAMES.items():
-            pairs = [_worst_or_why(observed[who], metric) for who in names]
-            between.append((label, pairs))
-    return {
-        "both": both,
-        "classifiers": names,
-        "observed_columns": columns,
-        "observed_groups": groups,
-        "between_rows": between,
-    }
-
-
-def _worst_or_why(audit: Summary, metric: str) -> Any:
-    """Return the worst pair of a metric, or why no pair says anything."""
-    if metric in audit["worst"]:
-        return audit["worst"][metric]
-    reasons = {pair["why"] for pair in audit["pairs"] if pair["metric"] == metric}
-    # With more rows, a pair might be defined.
-    return "too few rows" if "too few rows" in reasons else "undefined"
+    return _templates(terminal).get_template(f"{kind}.html").render(context)
 
 
 def _printable(content: Any) -> Any:
@@ -257,25 +176,33 @@ def _hash_of(name: str) -> str:
 
 def _summary_of(content: Any) -> Summary:
     """Return the summary that was given, or make that of an examination."""
-    # For those who have a data frame and no file, one call is enough.
-    if isinstance(content, Examination):
-        return batch_summary(content)
     if not isinstance(content, dict):
+        # Imported here, since they take scikit-learn along.
+        from cape.examination import Examination
+        from cape_app.pages._batch import batch_summary
+
+        # For those who have a data frame and no file, one call is enough.
+        if isinstance(content, Examination):
+            return batch_summary(content)
         raise TypeError(
             "content must be an Examination or a summary (dict), "
             f"got {type(content).__name__}."
         )
-    if content.get("kind") not in _CONTEXTS:
+    if content.get("kind") not in _KINDS:
         raise ValueError(
-            f"content['kind'] must be one of {', '.join(map(repr, _CONTEXTS))}, "
+            f"content['kind'] must be one of {', '.join(map(repr, _KINDS))}, "
             f"got {content.get('kind')!r}."
         )
     return content
 
 
 @cache
-def _templates() -> Any:
-    """Prepare templates, in which a text is escaped unless it says otherwise."""
+def _templates(terminal: bool) -> Any:
+    """Prepare templates, in which a text is escaped unless it says otherwise.
+
+    A page writes shares of the first screen in percent, and a terminal with three
+    decimals, for whoever goes on computing.
+    """
     import jinja2
 
     # Names of groups come from the user's table and may contain markup. StrictUndefined
@@ -294,16 +221,20 @@ def _templates() -> Any:
         "cell": _cell,
         "level": _numbers.level_text,
         "pairs": _numbers.pairs_text,
+        "few": _page.few,
         "past": past_text,
         "p_value": _numbers.p_value_text,
         "quoted": shlex.quote,
         "rows": _numbers.rows_text,
-        "share": _numbers.share_text,
+        "record": record_text,
+        "share": _page.number if terminal else _page.share,
     }
     environment.globals |= {
         "words": _page,
         "actions": _action,
-        "rates": _audit,
+        "dash": "-" if terminal else "\N{EN DASH}",
+        "interval": _page.range_of_numbers if terminal else _page.interval,
+        "RATE_NAMES": RATE_NAMES,
         "results": _results,
         "asset": _asset,
         "hash_of": _hash_of,

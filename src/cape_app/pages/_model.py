@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cape.base._packages import package_versions
-from cape.classifier import CapeClassifier
 from cape_app.words._page import Summary
 
 if TYPE_CHECKING:
+    from cape.classifier import CapeClassifier
     from cape_app.files import TableModel
 
 _PACKAGES = ("scikit-learn", "numpy", "scipy", "pandas", "skrub")
@@ -51,6 +51,23 @@ def file_provenance(
         "fingerprint": model.clf.fingerprint_,
         "past": model.details.get("past"),
     }
+
+
+def model_summary(content: Mapping[str, Any], *, by_default: bool = False) -> Summary:
+    """Summarise a model: what it was trained on, and how.
+
+    Parameters
+    ----------
+    content : mapping
+        From `cape_app.files._model.describe_file`, or the details of a model.
+    by_default : bool, default=False
+        Whether nobody chose the positive label.
+    """
+    made = {name: content[name] for name in ("learner", "settings", "columns")}
+    made |= {"training": content["data"], "fingerprint": content["fingerprint"]}
+    made |= {"past": content.get("past"), "versions": content.get("versions", {})}
+    made["date"] = content.get("saved", "")
+    return {"kind": "model", "by_default": by_default, "made": made, **content}
 
 
 def facts_of_classifier(clf: CapeClassifier) -> Summary:

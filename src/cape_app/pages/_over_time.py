@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cape.base._json_fields import strict_json
-from cape.examination._action import CODES
 from cape.shown import _backtest, _plot, _watch
 from cape.shown._plot import ALARM, NOW, THEN, import_altair, share_domain
-from cape_app.pages._batch import columns_at_fault, picture, worst_word
+from cape_app.pages._batch import columns_at_fault, gravity, picture, worst_word
 from cape_app.pages._model import file_provenance, stamped
-from cape_app.words._backtest import MARKS
 from cape_app.words._page import Summary, positive_label
 
 if TYPE_CHECKING:
@@ -23,6 +21,9 @@ if TYPE_CHECKING:
 
 _DRIFTED = ["fault", "drifted", "ignored"]
 _MOST_TICKS = 6
+
+MARKS = {"better": "good", "as_good": "warn", "worse": "bad", "unclear": "warn"}
+"""The color of each verdict of a backtest."""
 
 _MOST_DRAWN = 2
 """Groups in the picture: as many as fit beside the table."""
@@ -114,11 +115,11 @@ def batches_pictures(summary: Summary) -> dict[str, list[Summary]]:
     names = [batch["batch"] for batch in summary["batches"]]
     frames = {}
 
-    # Groups to act on come first.
-    def gravity(group: Summary) -> int:
-        return min(CODES.index(batch["action"]["code"]) for batch in group["batches"])
+    def gravest(group: Summary) -> int:
+        """Groups to act on come first."""
+        return min(gravity(batch) for batch in group["batches"])
 
-    for group in sorted(summary["groups"], key=gravity):
+    for group in sorted(summary["groups"], key=gravest):
         frames[group["group"]] = frame_over_time(group, names)
     # One scale for all: groups are compared with each other, too.
     domain = share_domain(pd.concat(frames.values())[["high", "estimate", "training"]])
@@ -263,14 +264,14 @@ def backtest_summary(result: Backtest, model: TableModel) -> Summary:
     }
 
 
-def backtest_context(summary: Summary) -> Summary:
+def backtest_context(summary: Summary, draw: bool) -> Summary:
     """Return what the template of the page shows."""
     frame = pd.DataFrame(summary["rows"])
     frame["period"] = frame["period"].astype(str)
     # One scale for all: groups are compared with each other, too.
     domain = share_domain(frame[["truth", "high", "last"]])
     pictures = []
-    for name, part in frame.groupby("group", sort=False):
+    for name, part in frame.groupby("group", sort=False) if draw else ():
         title = f"{_backtest.PICTURE}: {name}"
         chart = _plot.backtested(part, domain=domain, width=330)
         pictures.append(picture(str(name), title, chart, part))
@@ -286,12 +287,12 @@ def backtest_context(summary: Summary) -> Summary:
     }
 
 
-def watch_context(summary: Summary) -> Summary:
+def watch_context(summary: Summary, draw: bool) -> Summary:
     """Return what the template of the page shows."""
     columns, rows = _watch.answers(summary)
     history = pd.DataFrame(summary["history"])
     pictures = []
-    if len(history):
+    if len(history) and draw:
         first = [row[0] for row in rows[:_MOST_DRAWN]]
         drawn = history[history["group"].isin(first)]
         chart = _plot.watched(drawn, width=260)
@@ -306,3 +307,10 @@ def watch_context(summary: Summary) -> Summary:
         "pictures": pictures,
         "watch": _watch,
     }
+
+
+def batches_context(summary: Summary, draw: bool) -> Summary:
+    """Return the rows of the first screen and the pictures."""
+    rows = sorted(summary["batches"], key=gravity)
+    pictures = batches_pictures(summary) if draw else {"over_time": []}
+    return {"rows": rows, "pictures": pictures}

@@ -162,7 +162,9 @@ def test_a_page_says_how_it_was_made(summaries, pages, kind):
     assert ("fingerprint" in part) == has_model
     if has_model:
         assert made["fingerprint"] in part
-        assert made["training"]["sha256"] in part and "age, degree, free" in part
+        assert (
+            made["training"]["sha256"] in part and "age (number), degree (text)" in part
+        )
 
 
 def made_of(summary, **made):
@@ -194,9 +196,14 @@ def test_columns_are_those_of_the_audit_or_of_the_model(summaries):
     columns = {"label": "y", "prediction": "p", "groups": "race, sex"}
     facts = made_of(summaries["audit"], columns=columns)
     assert facts[:3] == list(columns.items())
-    model = {"label": "y", "labels": ["0", "1"], "groups": [], "features": ["u"]}
+    model = {
+        "label": "y",
+        "labels": ["0", "1"],
+        "groups": [],
+        "features": {"u": "number"},
+    }
     facts = dict(made_of(summaries["new"], columns=model))
-    assert facts["groups"] == "none" and facts["features"] == "u"
+    assert facts["groups"] == "none" and facts["features"] == "u (number)"
     assert facts["label"] == "y: 1 is positive and 0 is negative"
 
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cape_app.words._audit import why_no_pe
-from cape_app.words._page import audit_head
+from cape_app.words._page import audit_head, why_no_pe
 
 BLUE = (400, 240, 100, 260)
 GREEN = (150, 70, 150, 630)

@@ -13,16 +13,14 @@ import cape_app.cli
 from cape import CapeClassifier
 from cape.base._errors import ParameterError
 from cape_app.words._notes import note_text
+from cape_app.words._page import breach_text, left_out_texts, number
 from cape_app.words._terminal import (
     OPTIONS,
-    breach_text,
+    Styled,
+    TextTable,
+    blocks_of,
     error_text,
-    groups_table,
     in_options,
-    interval,
-    left_out_texts,
-    model_facts,
-    number,
 )
 
 
@@ -106,48 +104,18 @@ def test_notes_in_words(code, values, text):
 )
 def test_numbers_have_three_decimals_and_unknown_ones_are_a_dash(value, text):
     assert number(value) == text
-    assert interval(value, value) == f"{text}-{text}"
 
 
-def test_the_table_of_groups_shows_rows_prevalence_and_auc():
-    group = {"group": "green", "rows": 30, "prevalence": 0.5, "auc": math.nan}
-    assert groups_table("30 rows", [group]).rows == [["green", 30, "0.500", "-"]]
-
-
-CONTENT = {
-    "columns": {
-        "label": "repaid",
-        "labels": ["yes", "no"],
-        "groups": ["race", "sex"],
-        "features": {"age": "number", "since": "date"},
-    },
-    "data": {"file": "train.csv", "rows": 120, "sha256": "0123456789abcdef" * 4},
-    "learner": "boosting",
-    "settings": {
-        "random_state": 5,
-        "cv": 3,
-        "verbose": 1,
-        "rule": {"name": "accuracy", "cost_fp": 1.0, "cost_fn": 4.0},
-    },
-    "fingerprint": "fedcba9876543210" * 4,
-    "saved": "2024-02-29T12:00:00",
-    "versions": {"cape": "0.1", "numpy": "2.0"},
-}
-
-
-def test_each_fact_of_a_model_is_a_sentence():
-    assert model_facts(CONTENT) == {
-        "trained on": "train.csv, 120 rows, sha256 0123456789abcdef",
-        "label": "repaid: no is positive and yes is negative",
-        "groups": "race, sex",
-        "features": "age (number), since (date)",
-        "learner": "boosting; cv 3, rule (accuracy, cost_fp 1, cost_fn 4), "
-        "random_state 5",
-        "saved": "2024-02-29T12:00:00 by cape 0.1, numpy 2.0",
-        "fingerprint": "fedcba9876543210",
-    }
-    columns = {**CONTENT["columns"], "groups": []}
-    assert model_facts({**CONTENT, "columns": columns})["groups"] == "none"
+def test_what_is_folded_is_counted_and_opened_by_verbose():
+    folded = "<details><summary><h2>2 more</h2></summary><p>a, b</p></details>"
+    table = (
+        '<table><tr><th>group</th><th><span class="ends">0 1</span></th></tr>'
+        "<tr><th>[red]</th><td><svg><p>drawn</p></svg></td></tr></table>"
+    )
+    page = f'<div class="bad"><p>Stop</p></div><p>so</p>{table}{folded}'
+    shown = [Styled("Stop", "bad"), "so", TextTable("", ["group"], [["[red]"]])]
+    assert blocks_of(page) == [*shown, "2 more (see --verbose)."]
+    assert blocks_of(page, verbose=True) == [*shown, "2 more", "a, b"]
 
 
 def test_a_condition_that_is_met_says_where_and_by_how_much():
