@@ -37,6 +37,7 @@ from cape.base._validation import (
     pickable,
     refuse_odd_cells,
     short_errors,
+    unequal_weights,
     validate_data,
 )
 from cape.drift import Past
@@ -344,7 +345,8 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             None means one group.
         sample_weight : array-like of shape (n_samples,), default=None
             Draw probabilities within a class for PP-SAMPLING, weights for the learner,
-            and weights in every rate.
+            and weights in every rate. Only their ratios matter: equal weights are as
+            none.
 
         Returns
         -------
@@ -362,7 +364,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             sample_weight=sample_weight,
         )
         classes, is_positive = check_binary_labels(y)
-        weights = check_weights(sample_weight, X)
+        weights = unequal_weights(sample_weight, X)
         labels = classes[is_positive.astype(int)]
         refuse_odd_cells(features)
         data = TrainingData(features, labels, classes, weights)
@@ -585,8 +587,8 @@ default=None
         sample_weight : array-like of shape (n_samples,), default=None
             How many members of a population each row stands for, such as the weights of
             a survey. Shares are then those of the population, and intervals and tests
-            count the rows that the weighted rows are worth, (sum w)^2 / sum w^2. Only
-            ratios of weights matter: equal weights are as none.
+            count the rows of equal weight that the rows are worth. Only ratios of
+            weights matter: equal weights are as none.
         evidence : Evidence, default=None
             Evidence of the batch, from this model.
         level : float in (0, 1), default=0.95

@@ -796,3 +796,14 @@ def check_weights(
     if not of_part and n_rows and not weights.any():
         raise ValueError("sample_weight must be positive in some row, got all zeros.")
     return weights
+
+
+def unequal_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+    """Check the weights of all rows of a table; None if they are equal.
+
+    Only ratios of weights matter: equal weights are as none.
+    """
+    weights = check_weights(sample_weight, X)
+    if weights is None or (weights == weights[:1]).all():
+        return None
+    return weights

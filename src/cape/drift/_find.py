@@ -364,7 +364,7 @@ def _test_columns(
                 cells=cells,
                 batch=shares[2, place, column, : cells.n_cells],
                 expected=expected[place, column, : cells.n_cells],
-                rows=int(rows[place, column]),
+                rows=evidence[group].rows,
                 fit=ColumnFit(*fit) if are_own[place] else ColumnFit(),
                 fault=str(faults[place, column]),
                 unit_factor=float(unit_factors[place, column]),

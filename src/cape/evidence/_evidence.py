@@ -58,8 +58,9 @@ class GroupEvidence:
         key 0 means that they were drawn plainly. They are counted above as well.
     weighed : GroupEvidence or None, default=None
         The same counts, each row counting its weight. None if rows have no weights.
-    squares : int, default=0
-        Sum of the squared weights, in squares of `WEIGHT_UNIT`.
+    squares : ndarray of Python's int or 0, default=0
+        Sum of the squared weights in each cell of the scores, in squares of the unit of
+        weights, as `sum_squares` returns it.
     counted : GroupEvidence or None, default=None
         What `effective` made this of; None if it is counted as it came.
 
@@ -76,7 +77,7 @@ class GroupEvidence:
     columns: ColumnCounts | None = None
     labelled: Mapping[int, LabelledEvidence] = field(default_factory=dict)
     weighed: GroupEvidence | None = None
-    squares: int = 0
+    squares: Any = 0
     counted: GroupEvidence | None = None
 
     @property
@@ -99,9 +100,8 @@ class GroupEvidence:
     def effective(self) -> GroupEvidence:
         """Return the counts of as many rows of equal weight as the rows are worth.
 
-        That is (sum w)^2 / sum w^2 rows (Kish 1965), each cell with its share of the
-        weights. Whatever reads counts then sees fewer rows, and needs to know nothing
-        of weights. Rows of equal weights are worth their number.
+        Each cell has its share of the weights. Whatever reads counts then sees fewer
+        rows, and needs to know nothing of weights.
 
         Returns
         -------
@@ -110,11 +110,10 @@ class GroupEvidence:
         """
         if self.weighed is None:
             return self
-        squares = self.squares * WEIGHT_UNIT**2
-        # By Cauchy and Schwarz they are equal if, and only if, the weights are.
-        if self.rows * squares <= self.weight**2 * (1 + _ROUNDING):
+        worth = self._worth()
+        if worth == self.rows:
             return replace(self, weighed=None, squares=0, counted=self)
-        factor = self.weight / squares
+        factor = worth / self.weight
         labelled = {}
         for probability, rows in self.labelled.items():
             of_classes = []
@@ -123,12 +122,31 @@ class GroupEvidence:
             labelled[probability] = LabelledEvidence(*of_classes)
             if labelled[probability].size == 0:
                 del labelled[probability]
-        worth = self.weighed._times(factor)
-        if worth.columns is not None:
+        counts = self.weighed._times(factor)
+        if counts.columns is not None:
             # Values that training has not seen are told with their rows.
-            columns = ColumnCounts(worth.columns.counts, self.columns.unseen)  # type: ignore[union-attr]
-            worth = replace(worth, columns=columns)
-        return replace(worth, labelled=labelled, counted=self)
+            columns = ColumnCounts(counts.columns.counts, self.columns.unseen)  # type: ignore[union-attr]
+            counts = replace(counts, columns=columns)
+        return replace(counts, labelled=labelled, counted=self)
+
+    def _worth(self) -> float:
+        """Compute how many rows of equal weight are as certain as these rows.
+
+        A weighted mean of scores s has the variance sum w^2 (s - mean)^2 / (sum w)^2.
+        Where weights have nothing to do with scores this is that of (sum w)^2 / sum w^2
+        rows (Kish 1965). Where rows with unusual scores weigh more, they are fewer.
+        """
+        scores = self.weighed.scores  # type: ignore[union-attr]
+        squares = self.squares.astype(float) * WEIGHT_UNIT**2 / scores.unit
+        by_weights = self.weight**2 / squares.sum()
+        # By Cauchy and Schwarz it is the number of rows only if weights are equal.
+        if by_weights >= self.rows * (1 - _ROUNDING):
+            return self.rows
+        distances = (scores.centres - scores.mean) ** 2
+        noise = squares @ distances / self.weight**2
+        if noise == 0:
+            return by_weights
+        return min(by_weights, scores.shares @ distances / noise)
 
     def _times(self, factor: float) -> GroupEvidence:
         """Multiply every count."""
@@ -161,7 +179,8 @@ class GroupEvidence:
             and np.array_equal(_numbers(self.agreements), _numbers(other.agreements))
             and self.columns == other.columns
             and dict(self.labelled) == dict(other.labelled)
-            and (self.weighed, self.squares) == (other.weighed, other.squares)
+            and self.weighed == other.weighed
+            and np.array_equal(self.squares, other.squares)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -468,7 +487,7 @@ def _counts_to_json(evidence: GroupEvidence) -> dict[str, Any]:
     }
     if evidence.weighed is not None:
         content["weighed"] = _counts_to_json(evidence.weighed)
-        content["squares"] = evidence.squares
+        content["squares"] = evidence.squares.tolist()
     return content
 
 
@@ -498,7 +517,7 @@ def _counts_from_json(content: Mapping[str, Any]) -> GroupEvidence:
     weighed = content.get("weighed")
     if weighed is not None:
         weighed = _counts_from_json(weighed)
-    squares = content.get("squares", 0)
+    squares = np.array(content["squares"], dtype=object) if weighed else 0
     counts = (scores, tally, agreements, columns)
     return GroupEvidence(*counts, weighed=weighed, squares=squares)
 

@@ -141,11 +141,27 @@ def round_weights(weights: np.ndarray) -> np.ndarray:
     return np.rint(weights / WEIGHT_UNIT) * WEIGHT_UNIT
 
 
-def sum_of_squares(weights: np.ndarray) -> int:
-    """Sum squares of weights from `round_weights`, in squares of their unit."""
-    # Integers of Python have room for any sum.
-    units = (weights / WEIGHT_UNIT).astype(np.int64).tolist()
-    return sum(unit * unit for unit in units)
+def sum_squares(
+    scores: np.ndarray, edges: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Sum the squares of weights in each cell, in squares of their unit.
+
+    Parameters
+    ----------
+    scores : ndarray of int64
+        As in `ScoreHistogram.of`.
+    edges : ndarray of int64
+    weights : ndarray
+        From `round_weights`, one for each score.
+
+    Returns
+    -------
+    ndarray of Python's int, which has room for any sum
+    """
+    units = (weights / WEIGHT_UNIT).astype(np.int64).astype(object)
+    squares = np.zeros(len(edges) + 1, dtype=object)
+    np.add.at(squares, np.searchsorted(edges, scores, side="left"), units**2)
+    return squares
 
 
 @dataclass(frozen=True, eq=False)

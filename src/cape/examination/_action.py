@@ -248,7 +248,8 @@ def _tell_rows_apart(adapted: GroupAdaptation, expected: GroupExpected) -> bool:
     share = adapted.estimate.value
     called = adapted.predicted_prevalence
     # Of hardly a row of a class there is little to find, and rates may be unknown.
-    if not expected.known or adapted.rows * min(share, 1 - share) < FEWEST_ROWS:
+    rarer = adapted.effective_rows * min(share, 1 - share)
+    if not expected.known or rarer < FEWEST_ROWS:
         return True
     accuracy = expected.accuracy.value
     by_chance = share * called + (1 - share) * (1 - called)

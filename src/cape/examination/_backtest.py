@@ -38,6 +38,7 @@ from cape.base._validation import (
     check_same_length,
     pickable,
     take_rows,
+    unequal_weights,
 )
 from cape.drift._past import Past
 from cape.examination._examination import examine
@@ -71,6 +72,7 @@ class History:
     positive : ndarray of bool
     groups : Groups
     sensitive_features : array-like, table or None
+    weights : ndarray or None
     place : ndarray of int
         Place of the period of each row in ``periods``; -1 for rows that are left out.
     periods : list
@@ -84,15 +86,20 @@ class History:
     positive: np.ndarray
     groups: Groups
     sensitive_features: Any
+    weights: np.ndarray | None
     place: np.ndarray
     periods: list[Any]
     skipped: list[dict[str, Any]]
 
-    def part(self, rows: np.ndarray) -> tuple[Any, Any, Any]:
-        """Return rows of X, their labels, and their groups if they stand beside X."""
+    def part(self, rows: np.ndarray) -> dict[str, Any]:
+        """Return rows of X and their labels, and groups and weights beside X."""
         z = self.sensitive_features
-        groups = None if z is None else take_rows(z, rows)
-        return take_rows(self.X, rows), self.labels[rows], groups
+        return {
+            "X": take_rows(self.X, rows),
+            "y": self.labels[rows],
+            "sensitive_features": None if z is None else take_rows(z, rows),
+            "sample_weight": None if self.weights is None else self.weights[rows],
+        }
 
     def window(self, newest: int, train: str | int) -> np.ndarray:
         """Return the rows to train on, given the newest period that is known."""
@@ -104,8 +111,13 @@ class History:
     def shares(self, rows: np.ndarray) -> dict[Group, float]:
         """Return the share of positives of each group."""
         codes = self.groups.codes[rows]
-        found = pd.Series(self.positive[rows]).groupby(codes).mean()
-        return {self.groups.keys[code]: found[code] for code in np.unique(codes)}
+        weights = np.ones(len(rows)) if self.weights is None else self.weights[rows]
+        found = {}
+        for code in np.unique(codes):
+            here = codes == code
+            share = np.average(self.positive[rows][here], weights=weights[here])
+            found[self.groups.keys[code]] = float(share)
+        return found
 
     def predictable(self, clf: Any, old: np.ndarray, predicted: int) -> np.ndarray:
         """Return the rows of a period whose groups can be predicted."""
@@ -251,6 +263,7 @@ def backtest(
     *,
     period: Any,
     sensitive_features: Any = None,
+    sample_weight: Any = None,
     freq: str | None = None,
     train: str | int = "last",
     horizon: int = 1,
@@ -276,6 +289,8 @@ def backtest(
         dates, text of one form that sorts, or an ordered categorical.
     sensitive_features : array-like or table of n_samples rows, default=None
         As in `CapeClassifier.fit`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, in training, batches and truth.
     freq : {"year", "quarter", "month", "week", "day"}, default=None
         Length of the periods, if ``period`` holds dates.
     train : "last", "all" or int, default="last"
@@ -320,11 +335,11 @@ def backtest(
             others = "".join(f"{other!r}, " for other in _OTHERWISE[name])
             wanted = f"must be {others}or a whole number of at least 1"
             raise ParameterError(name, f"{wanted}, got {value!r}.")
-    history = _read(clf, X, y, period, sensitive_features, freq)
+    history = _read(clf, X, y, period, sensitive_features, sample_weight, freq)
     jobs = _plan(clf, history, train, horizon)
     parallel = Parallel(n_jobs, return_as="generator")
     fitted: Iterator[Any] = parallel(
-        delayed(_fit)(clone(clf), *history.part(old), *history.part(new), labels=labels)
+        delayed(_fit)(clone(clf), history.part(old), history.part(new), labels=labels)
         for _, _, old, new in jobs
     )
     names = unique_names(history.groups.keys, combined_columns(clf.group_columns))
@@ -383,13 +398,20 @@ _OTHERWISE = {"horizon": (), "train": ("last", "all"), "labels": (None,)}
 
 
 def _read(
-    clf: Any, X: Any, y: Any, period: Any, sensitive_features: Any, freq: str | None
+    clf: Any,
+    X: Any,
+    y: Any,
+    period: Any,
+    sensitive_features: Any,
+    sample_weight: Any,
+    freq: str | None,
 ) -> History:
     """Put labelled rows in order, and leave out periods that say nothing."""
     X = pickable(X)
     is_column = isinstance(period, (str, Integral))
     given = None if is_column else period
     check_same_length(X=X, y=y, sensitive_features=sensitive_features, period=given)
+    weights = unequal_weights(sample_weight, X)
     if is_column:
         X, taken = split_columns(X, period, "period")
         period = taken.iloc[:, 0] if hasattr(taken, "iloc") else taken[:, 0]
@@ -427,7 +449,15 @@ def _read(
             place[rows] = len(periods)
             periods.append(name)
     return History(
-        X, labels, positive, groups, sensitive_features, place, periods, skipped
+        X,
+        labels,
+        positive,
+        groups,
+        sensitive_features,
+        weights,
+        place,
+        periods,
+        skipped,
     )
 
 
@@ -536,32 +566,22 @@ def _plan(
 
 
 def _fit(
-    clf: Any,
-    X_old: Any,
-    y_old: Any,
-    groups_old: Any,
-    X_new: Any,
-    y_new: Any,
-    groups_new: Any,
-    *,
-    labels: int | None,
+    clf: Any, old: Mapping[str, Any], new: dict[str, Any], *, labels: int | None
 ) -> tuple[Any, Any, Any]:
     """Fit a model, and count a batch without its labels, and with some of them."""
+    y = new.pop("y")
     with warnings.catch_warnings(action="ignore"):
-        clf.fit(X_old, y_old, sensitive_features=groups_old)
-        evidence = clf.evidence(X_new, sensitive_features=groups_new)
+        clf.fit(**old)
+        evidence = clf.evidence(**new)
         if labels is None:
             return clf, evidence, None
-        n_rows = [part.scores.size for part in evidence.groups.values()]
+        n_rows = [part.rows for part in evidence.groups.values()]
         n = int(np.minimum(n_rows, labels).sum())
-        drawn = rows_to_label(clf, X_new, sensitive_features=groups_new, n=n)
-        some = np.full(len(y_new), None, dtype=object)
-        some[drawn.rows] = np.asarray(y_new)[drawn.rows]
+        drawn = rows_to_label(clf, **new, n=n)
+        some = np.full(len(y), None, dtype=object)
+        some[drawn.rows] = np.asarray(y)[drawn.rows]
         labelled = clf.evidence(
-            X_new,
-            some,
-            sensitive_features=groups_new,
-            inclusion_probability=drawn.inclusion_probability,
+            **new, y=some, inclusion_probability=drawn.inclusion_probability
         )
     return clf, evidence, labelled
 

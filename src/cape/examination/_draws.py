@@ -132,7 +132,7 @@ class GroupDraws:
         batches) their FPR missed the observed one by .045 and these by .040 (root mean
         square), on MEPS from year to year by .016 and .012.
         """
-        rows = self.adapted.rows
+        rows = self.adapted.effective_rows
         prevalence = float(self.situation.estimate.value)
         share = float(self.situation.predicted_prevalences[member])
         # Without a positive the TPR is that of the first one to come.
@@ -185,7 +185,7 @@ class GroupDraws:
     def new_sample(self, member: int) -> Confusion:
         """Draw batches from the rates of training; the number of calls varies."""
         random = np.random.default_rng(self.seed)
-        rows = self.adapted.rows
+        rows = self.adapted.whole_rows
         # The realised prevalence is a count of rows divided by their number.
         positives = np.rint(self.prevalences * rows).astype(int)
         of_positives, of_negatives = self._known(member)
@@ -199,7 +199,7 @@ class GroupDraws:
         All members share the random numbers, so that differences are not noise. The
         log-odds of the rates may have moved by themselves, by ``rates_move``.
         """
-        rows = self.adapted.rows
+        rows = self.adapted.whole_rows
         positives = np.rint(self.prevalences * rows)
         share = float(self.situation.predicted_prevalences[member])
         called = round(share * rows)

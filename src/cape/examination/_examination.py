@@ -32,6 +32,7 @@ from cape.base._validation import (
     check_number,
     check_prevalence,
     check_same_length,
+    check_weights,
     pickable,
 )
 from cape.base._validation import check_labels as check_all_labels
@@ -225,7 +226,10 @@ class Examination(InNotebook):
         self.provenance: Mapping[str, Any] | None = None
         # The group of each row, where rows were examined: `score` counts labels by it.
         self.groups_of_rows: Groups | None = None
-        self._labelled = labelled
+        # All parts start from the rows of equal weight that the rows are worth.
+        self._worth = evidence.effective()
+        self._labelled = None if labelled is None else labelled.effective()
+        self.weights_of_rows: np.ndarray | None = None
         self.tolerance = tolerance
         self._simulation = {"n_draws": n_draws, "random_state": random_state}
         self._models = {group: clf.model_of(group) for group in evidence.groups}
@@ -248,9 +252,7 @@ class Examination(InNotebook):
     @cached_property
     def action(self) -> Action:
         """What to do with the predictions, of each group and of all."""
-        asked = labels_asked(
-            self._models, self.evidence, self.adaptation, self.tolerance
-        )
+        asked = labels_asked(self._models, self._worth, self.adaptation, self.tolerance)
         actions = {}
         for group, adapted in self.adaptation.groups.items():
             columns = self.columns.groups[group]
@@ -272,13 +274,13 @@ class Examination(InNotebook):
     @cached_property
     def moved(self) -> PrevalenceMoved:
         """Whether the prevalences moved."""
-        return self._named(find_moves(self._models, self.evidence, self.adaptation))
+        return self._named(find_moves(self._models, self._worth, self.adaptation))
 
     @cached_property
     def prior_shift(self) -> PriorShiftTest:
         """Whether the scores contradict a prior shift."""
         drifts = self.adaptation.drifts
-        return self._named(check_scores(self._models, self.evidence, drifts))
+        return self._named(check_scores(self._models, self._worth, drifts))
 
     @cached_property
     def columns(self) -> ColumnShift:
@@ -289,14 +291,14 @@ class Examination(InNotebook):
             answers = {}
             for group, adapted in self.adaptation.groups.items():
                 answers[group] = adapted.quantifier_estimate.value
-            found = find_drift(self._models, self.evidence.groups, answers)
+            found = find_drift(self._models, self._worth.groups, answers)
         return self._named(ColumnShift.of(found))
 
     @cached_property
     def draws(self) -> dict[Group, GroupDraws]:
         """The simulated batches behind what is expected, by group."""
         return draw_batches(
-            self._models, self.evidence, self.adaptation, **self._simulation
+            self._models, self._worth, self.adaptation, **self._simulation
         )
 
     @cached_property
@@ -312,7 +314,7 @@ class Examination(InNotebook):
     @cached_property
     def labels(self) -> LabelChecks | None:
         """What labels say of the estimates that were made without them."""
-        evidence = self.evidence if self._labelled is None else self._labelled
+        evidence = self._worth if self._labelled is None else self._labelled
         decide = self._labelled is None
         if not any(part.labelled_rows for part in evidence.groups.values()):
             return None
@@ -346,6 +348,7 @@ class Examination(InNotebook):
         if adapted.verdict == "uncertain":
             share = adapted.quantifier_estimate.value
             rows_needed, _ = rows_at(model, share, WIDEST, self.level)
+            rows_needed *= adapted.rows / adapted.effective_rows
         return judge_group(
             adapted,
             self.columns.groups[group],
@@ -432,7 +435,7 @@ class Examination(InNotebook):
             be labelled when the interval is narrow enough, and ``at_most``, how many
             will do in nine of ten cases.
         """
-        return plan_labels(self._models, self.evidence, self.adaptation, width)
+        return plan_labels(self._models, self._worth, self.adaptation, width)
 
     def compare(
         self,
@@ -440,6 +443,7 @@ class Examination(InNotebook):
         y_pred: Any,
         *,
         sensitive_features: Any = None,
+        sample_weight: Any = None,
         pos_label: Any = None,
     ) -> pd.DataFrame:
         """Put expected and observed rates side by side, once labels have arrived.
@@ -452,6 +456,8 @@ class Examination(InNotebook):
             Predictions of the same batch.
         sensitive_features : array-like or table of n_samples rows, default=None
             Groups of the rows. They must include every group of the batch.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; None are those of the rows that were examined.
         pos_label : label, default=None
             The positive label. None is the greater of the two labels.
 
@@ -463,7 +469,11 @@ class Examination(InNotebook):
             has no row of the class that it is about.
         """
         observed = confusion_by_group(
-            y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label
+            y_true,
+            y_pred,
+            sensitive_features=sensitive_features,
+            sample_weight=self._weights(sample_weight),
+            pos_label=pos_label,
         )
         for group in self.adaptation.groups:
             if group not in observed:
@@ -473,8 +483,16 @@ class Examination(InNotebook):
                 )
         return self.expected.compare(observed)
 
+    def _weights(self, sample_weight: Any) -> Any:
+        return self.weights_of_rows if sample_weight is None else sample_weight
+
     def score(
-        self, y: Any, *, sensitive_features: Any = None, tolerance: float | None = None
+        self,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        tolerance: float | None = None,
     ) -> ScoredExamination:
         """Compare the examination with the truth, once all labels have come.
 
@@ -484,6 +502,8 @@ class Examination(InNotebook):
             The label of every row of the batch.
         sensitive_features : array-like or table of n_samples rows, default=None
             Groups of the rows; None if the rows were examined, and not their evidence.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; None are those of the rows that were examined.
         tolerance : float in [0, 1], default=None
             Distance from the truth within which "use" was right; None is that of the
             examination.
@@ -523,13 +543,15 @@ class Examination(InNotebook):
             )
         check_same_length(y=labels, sensitive_features=groups.codes)
         positive = labels == self.clf.classes_[1]
+        weights = check_weights(self._weights(sample_weight), labels)
         truths = {}
         for group, rows in groups.rows():
             of_group = positive[all_if_none(rows)]
             adapted = self.adaptation.groups.get(group)
             # Rows without a group may be part of no estimate.
             if adapted is not None and adapted.rows == len(of_group):
-                truths[group] = float(of_group.mean())
+                worth = None if weights is None else weights[all_if_none(rows)]
+                truths[group] = float(np.average(of_group, weights=worth))
         for group, adapted in self.adaptation.groups.items():
             if group not in truths:
                 raise ValueError(
@@ -735,6 +757,7 @@ def examine(
     *,
     sensitive_features: Any = None,
     inclusion_probability: Any = None,
+    sample_weight: Any = None,
     evidence: Evidence | None = None,
     level: float = 0.95,
     rule: Any = None,
@@ -764,6 +787,8 @@ def examine(
         Groups of the rows of ``X``.
     inclusion_probability : array-like of shape (n_samples,), default=None
         How the labelled rows were drawn, as in `CapeClassifier.adapt`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, as in `CapeClassifier.adapt`.
     evidence : Evidence, default=None
         Evidence of the batch, from `CapeClassifier.evidence`, with or without labels.
     level : float in (0, 1), default=0.95
@@ -817,6 +842,7 @@ def examine(
         evidence,
         y=y,
         inclusion_probability=inclusion_probability,
+        sample_weight=sample_weight,
     )
     check_prevalence("level", level, closed=False)
     check_prevalence("tolerance", tolerance, closed=False)
@@ -845,6 +871,7 @@ def examine(
         random_state=random_state,
         tolerance=tolerance,
     )
+    examination.weights_of_rows = check_weights(sample_weight, X)
     if X is not None:
         _, examination.groups_of_rows = split_groups(
             pickable(X),

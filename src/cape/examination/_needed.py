@@ -122,7 +122,9 @@ def plan_rows(
         drift = adapted.get(group)
         needs = [rows_at(model, rho, width, level, drift) for rho in prevalences]
         rows, narrowest = zip(*needs, strict=True)
-        lines.append({"rows": max(rows), "narrowest": max(narrowest)})
+        # More rows are weighted as unequally as those of the batch.
+        each = drift.rows / drift.effective_rows if drift else 1
+        lines.append({"rows": max(rows) * each, "narrowest": max(narrowest)})
     return group_table(clf.groups_, lines)
 
 
@@ -256,6 +258,9 @@ def _labels_until(
             # Of many groups, fewer simulations each tell how many labels in all.
             simulations=int(np.clip(_SIMULATIONS // len(groups), 4, 16)),
         )
+        if part.counted is not None:
+            each = part.rows / part.scores.size
+            needed[group] = LabelsNeeded(*[math.ceil(n * each) for n in needed[group]])
     return needed
 
 
@@ -441,6 +446,7 @@ def rows_to_label(
     X: Any,
     *,
     sensitive_features: Any = None,
+    sample_weight: Any = None,
     n: int | None = None,
     spread: str = "equal",
     width: float | None = None,
@@ -464,6 +470,8 @@ def rows_to_label(
         The batch.
     sensitive_features : array-like or table, default=None
         Groups, as in ``clf.predict``.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows, which tell how many labels are needed.
     n : int, default=None
         Rows to draw, in all groups together. Fewer than ten labels of a group are not
         used. With neither ``n`` nor ``width``, the rows that `Examination.action` asks
@@ -513,9 +521,9 @@ def rows_to_label(
     50
     """
     plan = LabelPlan(n, spread, width)
-    batch = batch_of(clf, X, sensitive_features)
+    batch = batch_of(clf, X, sensitive_features, sample_weight)
     readings, counted = read_batch(batch, probabilities=True)
-    evidence = Evidence(clf.fingerprint_, counted)
+    evidence = Evidence(clf.fingerprint_, counted).effective()
     codes = np.asarray(batch.groups.codes)
     cells = np.zeros(len(batch), dtype=np.int64)
     for reading in readings:

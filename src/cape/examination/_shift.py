@@ -167,7 +167,7 @@ def _p_value_of_labels(
     """
     factor = LabelFactor.of(model.log_odds, labelled_sample(evidence))
     pi = model.prevalence
-    noise = np.sqrt(pi * (1 - pi) * (1 / model.size + 1 / adapted.rows))
+    noise = np.sqrt(pi * (1 - pi) * (1 / model.size + 1 / adapted.effective_rows))
     return factor.p_value(pi, float(noise))
 
 
@@ -315,7 +315,7 @@ def check_scores(
     adjusted = holm([fit.p_value for fit in fits.values()])
     for (group, fit), p_adjusted in zip(fits.items(), adjusted, strict=True):
         groups[group] = GroupShiftTest(
-            rows=int(evidence.groups[group].scores.size),
+            rows=evidence.groups[group].rows,
             p_value=fit.p_value,
             p_adjusted=p_adjusted,
             effect=fit.effect,

@@ -144,6 +144,11 @@ class GroupAdaptation:
         return self.rows if self.worth is None else self.worth
 
     @property
+    def whole_rows(self) -> int:
+        """The same as a whole number, for what is simulated."""
+        return max(round(self.effective_rows), 1)
+
+    @property
     def fully_labelled(self) -> bool:
         """Whether all rows have a label."""
         return self.labels.rows == self.rows

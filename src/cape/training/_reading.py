@@ -20,6 +20,7 @@ from cape.base._validation import (
     check_weights,
     pickable,
     short_errors,
+    unequal_weights,
 )
 from cape.evidence._columns import FEW_PARTS, ColumnCounts
 from cape.evidence._evidence import PLAIN, GroupEvidence, LabelledEvidence
@@ -28,7 +29,7 @@ from cape.evidence._histogram import (
     ScoreHistogram,
     count_agreements,
     round_weights,
-    sum_of_squares,
+    sum_squares,
 )
 from cape.training._group_model import GroupModel, TrainedColumns
 from cape.training._scoring import (
@@ -144,7 +145,12 @@ def batch_of(
     check_same_order(
         X=X, sensitive_features=sensitive_features, sample_weight=sample_weight
     )
-    weights = _weights_of(X, sample_weight, whole)
+    if whole:
+        weights = unequal_weights(sample_weight, X)
+    else:
+        weights = check_weights(sample_weight, X, of_part=True)
+    if weights is not None:
+        weights = round_weights(weights)
     X = pickable(X)
     table = getattr(clf, "table_", None)
     if table is not None and hasattr(X, "columns"):
@@ -172,14 +178,6 @@ def batch_of(
     if types is not None:
         types.check_types(features if array is None else array)
     return Batch(features, array, groups, models, stack, weights)
-
-
-def _weights_of(X: Any, sample_weight: Any, whole: bool) -> np.ndarray | None:
-    """Check and round the weights of the rows of a batch."""
-    weights = check_weights(sample_weight, X, of_part=not whole)
-    if weights is None or (whole and (weights == weights[:1]).all()):
-        return None
-    return round_weights(weights)
 
 
 def check_types(batch: Batch) -> None:
@@ -432,11 +430,9 @@ class Reading:
         counted = self._count(self.columns)
         if weights is None:
             return counted
-        return replace(
-            counted,
-            weighed=self._count(weighed, weights),
-            squares=sum_of_squares(weights),
-        )
+        of_scores = np.tile(weights, len(self.scores))
+        squares = sum_squares(self.scores.ravel(), self.model.edges, of_scores)
+        return replace(counted, weighed=self._count(weighed, weights), squares=squares)
 
     def _count(
         self, columns: ColumnCounts | None, weights: np.ndarray | None = None
