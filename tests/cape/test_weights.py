@@ -179,10 +179,10 @@ def test_weights_on_one_side_alone_are_asked_about():
 @pytest.mark.parametrize(
     ("weights", "said"),
     [
-        (np.full(N, -1.0), "at least 0 in every row"),
+        (np.full(N, -1.0), "at least 0 in every row, got -1"),
         (np.zeros(N), "positive in some row"),
-        (np.where(np.arange(N) == 7, np.nan, 1.0), "NaN"),
-        (np.full(N, "heavy"), "sample_weight must be a number in every row"),
+        (np.where(np.arange(N) == 7, np.nan, 1.0), "at least 0 in every row, got nan"),
+        (np.full(N, "heavy"), "sample_weight must be numbers, got"),
         (np.ones(N - 1), f"a number for each of {N} rows"),
         (np.where(np.arange(N) == 7, 1e-6, 1e-5), "multiply all weights"),
         (np.where(np.arange(N) == 7, 1e11, 1.0), "divide all weights"),

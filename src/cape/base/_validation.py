@@ -28,7 +28,6 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
     _num_features,
     _num_samples,
-    check_array,
     check_is_fitted,
     validate_data,
 )
@@ -770,31 +769,26 @@ def check_weights(
     if sample_weight is None:
         return None
     try:
-        sample_weight = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(
-            "sample_weight must be a number in every row, got "
-            f"{str(sample_weight)[:60]!r}."
-        ) from None
-    weights = check_array(
-        sample_weight,
-        ensure_2d=False,
-        ensure_min_samples=0,
-        input_name="sample_weight",
-    )
+        problem = f"must be numbers, got {str(sample_weight)[:60]!r}."
+        raise ParameterError("sample_weight", problem) from None
     n_rows = number_of_rows(X)
     if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must be a number for each of {n_rows} rows, "
-            f"got an array of shape {weights.shape}."
+        raise ParameterError(
+            "sample_weight",
+            f"must be a number for each of {n_rows} rows, got an array of shape "
+            f"{weights.shape}.",
         )
-    # Weights are draw probabilities in PP-SAMPLING, and counts in every rate.
-    if (weights < 0).any():
-        raise ValueError(
-            f"sample_weight must be at least 0 in every row, got {weights.min()}."
-        )
+    # Weights are draw probabilities in PP-SAMPLING, and counts in every rate. A
+    # comparison with NaN is False.
+    bad = weights[~((weights >= 0) & (weights < np.inf))]
+    if len(bad):
+        problem = f"must be a number of at least 0 in every row, got {bad[0]}."
+        raise ParameterError("sample_weight", problem)
     if not of_part and n_rows and not weights.any():
-        raise ValueError("sample_weight must be positive in some row, got all zeros.")
+        problem = "must be positive in some row, got all zeros."
+        raise ParameterError("sample_weight", problem)
     return weights
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cape.base._errors import ParameterError
 from cape.base._groups import (
     Group,
     group_from_json,
@@ -325,16 +326,18 @@ class Evidence(InNotebook):
         groups = {}
         for group, part in self.groups.items():
             if part.weight == 0:
-                raise ValueError(
-                    "sample_weight must be positive in some row of every group, got "
-                    f"zeros alone for group {group_name(group)!r}: leave its rows out."
+                raise ParameterError(
+                    "sample_weight",
+                    "must be positive in some row of every group, got zeros alone for "
+                    f"group {group_name(group)!r}: leave its rows out.",
                 )
             groups[group] = part.effective()
         total = sum(part.weight for part in groups.values())
         if total > MOST_WEIGHT:
-            raise ValueError(
-                f"sample_weight must sum to at most {MOST_WEIGHT:,} to be counted "
-                f"exactly, got {total:,.0f}: divide all weights by the same number."
+            raise ParameterError(
+                "sample_weight",
+                f"must sum to at most {MOST_WEIGHT:,} to be counted exactly, got "
+                f"{total:,.0f}: divide all weights by the same number.",
             )
         return Evidence(self.fingerprint, groups)
 

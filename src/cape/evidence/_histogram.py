@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from cape.base._errors import ParameterError
+
 # Why 2^-32. The last bits of a score depend on the order in which a matrix product
 # adds its terms, so they must go: 2^-32 is a million times as coarse as this noise, and
 # finer than any difference between scores that means something. Sums stay exact: a
@@ -134,9 +136,10 @@ def round_weights(weights: np.ndarray) -> np.ndarray:
     """
     small = weights[(weights > 0) & (weights < _LEAST_WEIGHT * 0.99)]
     if len(small):
-        raise ValueError(
-            f"sample_weight must be 0 or at least {_LEAST_WEIGHT:.3f} in every row, "
-            f"got {small[0]:.3g}: multiply all weights by the same number."
+        raise ParameterError(
+            "sample_weight",
+            f"must be 0 or at least {_LEAST_WEIGHT:.3f} in every row, got "
+            f"{small[0]:.3g}: multiply all weights by the same number.",
         )
     return np.rint(weights / WEIGHT_UNIT) * WEIGHT_UNIT
 

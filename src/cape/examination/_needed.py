@@ -363,6 +363,7 @@ class LabelPlan:
         -------
         dict from group to Strata
         """
+        evidence = evidence.effective()
         models = {group: clf.model_of(group) for group in cells}
         rows = np.array([in_cells.sum() for in_cells in cells.values()])
         if self.n is not None:
@@ -523,7 +524,7 @@ def rows_to_label(
     plan = LabelPlan(n, spread, width)
     batch = batch_of(clf, X, sensitive_features, sample_weight)
     readings, counted = read_batch(batch, probabilities=True)
-    evidence = Evidence(clf.fingerprint_, counted).effective()
+    evidence = Evidence(clf.fingerprint_, counted)
     codes = np.asarray(batch.groups.codes)
     cells = np.zeros(len(batch), dtype=np.int64)
     for reading in readings:

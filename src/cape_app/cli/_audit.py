@@ -39,6 +39,7 @@ def audit(
     missing_groups: str | None = None,
     missing_labels: str = "drop",
     bins: list[str] | None = None,
+    weight: str | None = None,
     table: str | None = None,
     csv: options.Csv,
     output: Output,
@@ -71,6 +72,9 @@ def audit(
         other prediction.
     threshold : NUMBER
         For numeric predictions, such as probabilities: those above it are positive.
+    weight : COLUMN
+        Column with the weight of each row: how many members of a population it stands
+        for.
     table : NAME
         Instead of an audit with labels: ll144, the selection rates and impact ratios
         that New York City's Local Law 144 requires.
@@ -108,6 +112,7 @@ def audit(
             threshold=threshold,
             missing_labels=missing_labels,
             bins=options.parse_bins(bins),
+            weight=weight,
             dialect=csv.dialect(),
             notes=notes,
             on_rows=on_rows,

@@ -74,6 +74,9 @@ fail_if : CONDITION
 missing_groups : NAME
     What to do with rows without a group: error, or group (they form the group
     '(missing)'). Default: error.
+weight : COLUMN
+    Column with the weight of each row: how many members of a population it stands for.
+    Shares are then those of the population. Default: that of training, if it is there.
 counts : bool
     FILE holds the counts that the SELECT from cape evidence --sql returns, not rows.
 """
@@ -271,12 +274,17 @@ class Batch(Csv):
     """How the batch of a model is read, and the model."""
 
     key_file: Path | None = None
+    weight: str | None = None
 
     def load(self, model: Path) -> TableModel:
         """Load the model."""
         from cape_app.files import load_model
 
-        return load_model(model, key=self.key_file)
+        loaded = load_model(model, key=self.key_file)
+        if self.weight is None:
+            return loaded
+        columns = replace(loaded.columns, weight=self.weight, weighs=True)
+        return replace(loaded, columns=columns)
 
     def to_paste(self, name: str, model: Path, file: Any, **given: Any) -> str:
         """Write a command on the same model and file, to be pasted into a shell."""

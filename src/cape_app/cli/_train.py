@@ -122,6 +122,9 @@ class Labelled:
     positive_decision : VALUE
         The decision that counts as positive, if it is not the positive label, 1, true
         or yes.
+    weight : COLUMN
+        Column with the weight of each row: how many members of a population it stands
+        for. Nothing is learned from it, and later files need it, too.
     """
 
     label: str
@@ -136,6 +139,7 @@ class Labelled:
     decision: str | None = None
     positive_decision: str | None = None
     missing_groups: str = "error"
+    weight: str | None = None
 
     def reading(
         self, csv: options.Csv, own: Settings, costs: options.Costs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from cape.base._table import (
     plain_text,
     plain_value,
 )
-from cape.base._validation import check_choice
+from cape.base._validation import check_choice, check_weights
 from cape.metrics._rates import Confusion
 from cape_app.files._columns import (
     Bins,
@@ -42,6 +41,9 @@ _NOT_ABOVE = "\0not above"
 _KINDS = ((True, True), (False, True), (True, False), (False, False))
 """Whether a row is positive and called so: tp, fp, fn and tn."""
 
+_ROUNDING = 1e-12
+"""Relative error up to which weights are equal."""
+
 _MOST_PREDICTIONS = 1000
 """With more values, predictions are no labels."""
 
@@ -58,6 +60,7 @@ def count_file(
     missing_groups: str = "error",
     missing_labels: str = "drop",
     bins: Bins | None = None,
+    weight: str | None = None,
     rows: int | None = None,
     dialect: Dialect | None = None,
     notes: Notes | None = None,
@@ -94,6 +97,9 @@ def count_file(
         number, or raise an error.
     bins : mapping from str to sequence of float, optional
         Group columns of numbers that are cut into ranges, as in `train_file`.
+    weight : str, optional
+        Column with the weights of rows. Counts are then of as many rows as they are
+        worth, (sum w)^2 / sum w^2 in each group.
     rows : int, optional
         How many rows are read at a time; by default fewer for wider tables.
     dialect : Dialect, optional
@@ -133,13 +139,16 @@ def count_file(
     # Crossed with itself, a column would make groups such as ("a", "a").
     check_named_once(group)
     scan = Scan(path, dialect, notes, on_rows)
-    check_columns_exist((label, prediction, *group), scan.table.names, scan.path)
+    weighted = () if weight is None else (weight,)
+    needed = (label, prediction, *group, *weighted)
+    check_columns_exist(needed, scan.table.names, scan.path)
     # As text: labels 0 and 1 beside predictions 0.0 and 1.0 are two values, not four,
     # once plain_text has written them.
     types = dict.fromkeys((label, prediction, *group), "text")
     if threshold is not None:
         types[prediction] = "number"
-    counted: Counter[tuple[str, ...]] = Counter()
+    types |= dict.fromkeys(weighted, "number")
+    counted: dict[Any, np.ndarray] = {}
     parts = scan.labelled_parts(
         types,
         label,
@@ -166,9 +175,16 @@ def count_file(
             )
         columns = [plain_text(frame[name], notes) for name in group]
         labels_of_rows = predictions if label == prediction else frame[label]
-        crossed = frame.groupby([labels_of_rows, predictions, *columns], sort=False)
-        sizes: dict[Any, int] = crossed.size().to_dict()
-        counted.update(sizes)
+        weights: Any = np.ones(len(frame))
+        if weight is not None:
+            weights = check_weights(frame[weight], frame, of_part=True)
+        # Rows, and the sums of their weights and of the squares.
+        sums = pd.DataFrame({"n": 1, "weight": weights, "square": weights**2})
+        crossed = sums.set_index(frame.index).groupby(
+            [labels_of_rows, predictions, *columns], sort=False
+        )
+        for key, of_cell in crossed.sum().T.items():
+            counted[key] = counted.get(key, 0) + of_cell.to_numpy()
         scan.on_rows("counting", len(frame))
         if len({predicted for _, predicted, *_ in counted}) > _MOST_PREDICTIONS:
             # The error that says so needs no further rows.
@@ -180,8 +196,9 @@ def count_file(
         of_group: Group = tuple(names)
         if len(group) < 2:
             of_group = names[0] if group else EVERYONE
-        entries.append((true, predicted, of_group, size))
-    cells = pd.DataFrame(entries, columns=["label", "prediction", "group", "n"])
+        entries.append((true, predicted, of_group, *size))
+    names_of_cells = ["label", "prediction", "group", "n", "weight", "square"]
+    cells = pd.DataFrame(entries, columns=names_of_cells).astype({"n": int})
     plain = {plain_value(a): plain_value(b) for a, b in (mapping or {}).items()}
     for value in plain.keys() - set(cells["prediction"]):
         # In a small file nobody may be called "high", so that it is no error.
@@ -259,17 +276,25 @@ def _how_to_read(cells: pd.DataFrame) -> str:
 
 
 def _confusions(cells: pd.DataFrame, positive: str) -> dict[Group, Confusion]:
-    """Sum the cells of each group, in the order of the names of the groups."""
-    counts: dict[Group, Counter[tuple[bool, bool]]] = {}
-    for label, prediction, group, size in cells.itertuples(index=False):
+    """Sum the cells of each group, in the order of the names of the groups.
+
+    Weights are scaled to the rows that they are worth (Kish 1965): intervals then count
+    the noise that unequal weights add.
+    """
+    sums: dict[Group, dict[tuple[bool, bool], np.ndarray]] = {}
+    for label, prediction, group, *size in cells.itertuples(index=False):
         called = prediction in (positive, _ABOVE)
+        of_group = sums.setdefault(group, {kind: np.zeros(3) for kind in _KINDS})
         # All rows of a cell are right or wrong in the same way.
-        kind = (label == positive, called)
-        counts.setdefault(group, Counter())[kind] += size
+        of_group[label == positive, called] += size
     confusions = {}
     # By name, so that the order of rows does not show in the table.
-    for group in sorted(counts, key=str):
-        # Counts are floats because rows can have weights elsewhere.
-        tp, fp, fn, tn = (float(counts[group][kind]) for kind in _KINDS)
-        confusions[group] = Confusion(tp, fp, fn, tn, counts[group].total())
+    for group in sorted(sums, key=str):
+        of_kinds = np.array([sums[group][kind] for kind in _KINDS])
+        rows, weight, square = of_kinds.sum(axis=0)
+        counts = of_kinds[:, 0]
+        if rows * square > weight**2 * (1 + _ROUNDING):
+            counts = of_kinds[:, 1] * (weight / square)
+        tp, fp, fn, tn = counts.tolist()
+        confusions[group] = Confusion(tp, fp, fn, tn, int(rows))
     return confusions

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from cape.base._errors import ParameterError
@@ -101,7 +101,7 @@ def backtest_file(
                 "start", f"must be one of {', '.join(labels_of)}, got {start!r}."
             )
         rows = codes >= labels_of.index(start)
-        prepared = replace(prepared, X=prepared.X[rows], y=prepared.y[rows])
+        prepared = prepared.of_rows(np.flatnonzero(rows))
         period = period[rows]
     notes = prepared.scan.notes
     with notes.listening(), single_thread_if_small(len(prepared.X)):
@@ -110,6 +110,7 @@ def backtest_file(
             prepared.X,
             prepared.y,
             period=period,
+            sample_weight=prepared.weights,
             freq=freq,
             train=train,
             horizon=horizon,
@@ -119,7 +120,6 @@ def backtest_file(
         )
     summary = result.summary
     record = {name: summary[name] for name in RECORD}
-    newest = result.newest
     prepared.clf.past = result.past
-    prepared = replace(prepared, X=prepared.X.iloc[newest], y=prepared.y[newest])
+    prepared = prepared.of_rows(result.newest)
     return result, prepared.fit(out, overwrite=overwrite, key=key, past=record)

@@ -97,7 +97,7 @@ def predict_file(
     """Adapt to a file and predict it, with only a few parts of it in memory.
 
     The file is read twice, and each row is scored once. Between the two passes the
-    scores are kept in a temporary file beside ``out``: 14 bytes per row with one model
+    scores are kept in a temporary file beside ``out``: 22 bytes per row with one model
     per group, and 8 more for each further member of a resampled pool.
 
     Parameters
@@ -225,7 +225,8 @@ def predict_file(
                     estimates.append(adaptation.groups[group].estimate.value)
                 of_rows = np.round(estimates, 9)[records["group"]]
                 writer.write(_with_predictions(table, model, probability, of_rows))
-            _count_labelled(observed, kept.groups, records, probability > 0.5)
+            worth = _worth_of_rows(examination, kept.groups, records)
+            _count_labelled(observed, kept.groups, records, probability > 0.5, worth)
             scan.on_rows("predicting", len(records))
         scan.table.check_unchanged()
     if writer is not None and writer.disarmed:
@@ -318,11 +319,30 @@ def _with_predictions(
     return table.assign(**added)
 
 
+def _worth_of_rows(
+    examination: Examination, groups: list[Group], records: np.ndarray
+) -> np.ndarray | None:
+    """Return weights that sum to the rows that each group is worth, if there are any.
+
+    Intervals of rates then count the noise that unequal weights add.
+    """
+    evidence = examination.evidence.effective().groups
+    factors = np.ones(len(groups))
+    for place, group in enumerate(groups):
+        part = evidence[group]
+        if part.counted is not None:
+            factors[place] = part.scores.size / part.weight
+    if (factors == 1).all():
+        return None
+    return records["weight"] * factors[records["group"]]
+
+
 def _count_labelled(
     observed: Observed,
     groups: list[Group],
     records: np.ndarray,
     called: np.ndarray,
+    worth: np.ndarray | None,
 ) -> None:
     """Add the rows that have a label to the confusion counts."""
     has_label = records["positive"] >= 0
@@ -338,6 +358,7 @@ def _count_labelled(
             labelled["positive"],
             predicted.astype(np.int8),
             sensitive_features=labelled["group"],
+            sample_weight=None if worth is None else worth[has_label],
             pos_label=1,
         )
         for code, confusion in counts.items():

@@ -58,6 +58,10 @@ class Columns:
     known : dict from str to tuple of str, default={}
         Words such as "NA" that were values of a column in training. Elsewhere they are
         missing.
+    weight : str or None, default=None
+        Name of the column with the weights of rows.
+    weighs : bool, default=False
+        Whether files must have it.
 
     Examples
     --------
@@ -75,6 +79,8 @@ class Columns:
     bins: Bins = field(default_factory=dict)
     group_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    weight: str | None = None
+    weighs: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON makes of it: tuples are lists.
@@ -127,6 +133,7 @@ class Columns:
                     str(name): tuple(map(str, words))
                     for name, words in content.get("known", {}).items()
                 },
+                weight=content.get("weight"),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(
@@ -156,10 +163,14 @@ class Columns:
             If a column is missing.
         """
         needed = [*self.groups, *self.features]
+        if self.weighs and self.weight is not None:
+            needed.append(self.weight)
         check_columns_exist(needed, names, path)
         # Such columns are common (an id, the date of export) and harmless; but a note
         # on them tells when a column was renamed.
-        extra = [name for name in names if name not in (*needed, self.label)]
+        extra = [
+            name for name in names if name not in {*needed, self.label, self.weight}
+        ]
         if extra:
             notes.say("columns_not_used", columns=extra)
         return self.label in names

@@ -37,6 +37,9 @@ _OF_A_GROUP: dict[str, Any] = {
     "auc": (float, type(None)),
 }
 
+WEIGHT = "\0weight"
+"""The weights of rows beside their features, under a name that no file has."""
+
 
 @dataclass(frozen=True)
 class TableModel:
@@ -67,11 +70,17 @@ class TableModel:
         """
         return Dialect(**self.details.get("data", {}).get("dialect", {}))
 
-    def split(self, X: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-        """Separate the groups from a table, unless the classifier does it itself."""
+    def split(
+        self, X: pd.DataFrame
+    ) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.Series | None]:
+        """Separate groups, unless the classifier does it itself, and weights."""
+        weights = None
+        if WEIGHT in X:
+            X, weights = X.drop(columns=WEIGHT), X[WEIGHT]
         if self.clf.group_columns is not None or not self.columns.groups:
-            return X, None
-        return X[list(self.columns.features)], X[self.columns.trained.group_places]
+            return X, None, weights
+        groups = X[self.columns.trained.group_places]
+        return X[list(self.columns.features)], groups, weights
 
     def labels(self, codes: np.ndarray) -> np.ndarray:
         """Turn 1, 0 and -1 (no label) into labels of the classifier, and None."""
@@ -157,7 +166,7 @@ def save_model(
     if sensitive_features is not None:
         apart = _named_groups(sensitive_features)
         rows = X.assign(**{str(name): apart[name].to_numpy() for name in apart})
-    as_read, groups = model.split(columns.trained.table(rows, "X", Notes()))
+    as_read, groups, _ = model.split(columns.trained.table(rows, "X", Notes()))
     expected = clf.evidence(X, sensitive_features=sensitive_features)
     if clf.evidence(as_read, sensitive_features=groups) != expected:
         raise ValueError(

@@ -430,13 +430,14 @@ class SheetLabels:
         X = pd.concat(self._parts, ignore_index=True)
         of_rows = np.array([places[row] for row in self._wanted.tolist()])
         y = self._model.labels(codes[of_rows])
-        X, groups_of_rows = self._model.split(X)
+        X, groups_of_rows, weights = self._model.split(X)
         with _scan.single_thread_if_small(len(X)):
             labelled = clf.evidence(
                 X,
                 y,
                 sensitive_features=groups_of_rows,
                 inclusion_probability=probabilities[of_rows],
+                sample_weight=weights,
             )
         # The evidence of the file counts these rows already, without labels.
         counted = dict(evidence.groups)

@@ -34,7 +34,7 @@ from cape_app.files._columns import (
     Bins,
     label_text,
 )
-from cape_app.files._model import TableModel
+from cape_app.files._model import WEIGHT, TableModel
 from cape_app.files._notes import Notes
 from cape_app.tables import Dialect, Source, TableError
 from cape_app.tables._open import open_table
@@ -412,10 +412,15 @@ class Scan:
         # Names first: a missing column is found before any row is read.
         labelled = columns.check_names(self.table.names, self.path, self.notes)
         types = columns.types(labels=labelled)
+        weight = columns.weight if columns.weight in self.table.names else None
+        if weight is not None:
+            types[weight] = "number"
         if rows is None:
             rows = rows_of_a_part(len(self.table.names), model.clf)
         for frame in self.parts(types, rows, columns.bins, columns.known):
             X = columns.trained.table(frame, self.path, self.notes)
+            if weight is not None:
+                X[WEIGHT] = frame[weight].to_numpy(dtype=float)
             positive = None
             if labelled:
                 positive = columns.positive(frame, self.path, self.notes)
@@ -574,7 +579,7 @@ def _read_part(
     if unknown or (without_group and model.clf.missing_groups == "error"):
         return without_group, unknown, evidence, None, ()
     with single_thread_if_small(len(X)):
-        batch = batch_of(model.clf, *model.split(X))
+        batch = batch_of(model.clf, *model.split(X), whole=False)
         # Labels of whatever rows happen to have one are used for the verdict on the
         # estimates alone: outcomes that are known early are no random sample, and a
         # file with all its labels needs no estimate.
@@ -588,6 +593,7 @@ def _read_part(
     records = np.zeros(len(X), _row_type(model.clf))
     records["group"] = batch.groups.codes
     records["positive"] = -1 if positive is None else positive
+    records["weight"] = 1 if batch.weights is None else batch.weights
     for reading in readings:
         index = slice(None) if reading.index is None else reading.index
         records["unadapted"][index] = reading.unadapted()
@@ -620,12 +626,14 @@ def _row_type(clf: CapeClassifier) -> np.dtype:
     """Describe the record that is kept for a row.
 
     Its fields are ``group`` (a code), ``positive`` (the label: 1, 0, or -1 for none),
-    ``unadapted`` (whether the model as trained predicts a positive) and ``scores``.
+    ``unadapted`` (whether the model as trained predicts a positive), ``weight`` and
+    ``scores``.
     """
     fields: list[Any] = [
         ("group", np.int32),
         ("positive", np.int8),
         ("unadapted", bool),
+        ("weight", np.float64),
         ("scores", np.int64, (_scores_per_row(clf),)),
     ]
     return np.dtype(fields)

@@ -20,7 +20,7 @@ from cape.base._table import (
     as_kind,
     plain_text,
 )
-from cape.base._validation import check_choice
+from cape.base._validation import check_choice, check_weights
 from cape.classifier import CapeClassifier
 from cape.examination import suspicious_columns
 from cape.rules._rules import describe_rule, rule_of
@@ -179,6 +179,8 @@ class Prepared:
         1 is positive.
     period : Series or None
         The period of each row, for a backtest.
+    weights : ndarray or None
+        Weights of the rows.
     clf : CapeClassifier
         Unfitted.
     settings : dict
@@ -195,11 +197,18 @@ class Prepared:
     X: pd.DataFrame
     y: np.ndarray
     period: pd.Series | None
+    weights: np.ndarray | None
     clf: CapeClassifier
     settings: dict[str, Any]
     learner: str
     suspicious: Any
     dropped: bool
+
+    def of_rows(self, rows: np.ndarray) -> Prepared:
+        """Return the same of some rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        X = self.X.iloc[rows]
+        return replace(self, X=X, y=self.y[rows], weights=weights)
 
     def fit(
         self,
@@ -224,7 +233,7 @@ class Prepared:
         """
         clf, columns, scan = self.clf, self.columns, self.scan
         with scan.notes.listening(), single_thread_if_small(len(self.X)):
-            clf.fit(self.X, self.y)
+            clf.fit(self.X, self.y, sample_weight=self.weights)
         # Fitted on 0 and 1, since the positive label need not be the greater one.
         clf.classes_ = np.array(columns.as_labels(np.array([False, True])).tolist())
         # Columns may give the label away together.
@@ -275,6 +284,7 @@ def prepare(
     label: str,
     group: Sequence[str] = (),
     time: str | None = None,
+    weight: str | None = None,
     drop: Sequence[str] = (),
     drop_suspicious: bool = False,
     positive: str | Sequence[str] | None = None,
@@ -337,6 +347,9 @@ def prepare(
         How many rows of each group and label are trained on.
     time : str, optional
         Column with the period of each row, which is no feature.
+    weight : str, optional
+        Column with the weight of each row, which is no feature. The model looks for it
+        in later files.
     notes : Notes, optional
         Collects remarks and warnings.
     on_rows : callable, optional
@@ -359,7 +372,7 @@ def prepare(
     estimator = None if learner == "auto" else make_learner(learner)
     scan = Scan(path, dialect, notes, on_rows)
     missing = (settings or {}).get("missing_groups", "error")
-    named = [*model_columns, *([] if time is None else [time])]
+    named = [*model_columns, *(name for name in (time, weight) if name is not None)]
     check_columns_exist(named, scan.table.names, scan.path)
     if set(_OUTPUT) <= set(scan.table.names):
         in_use = {label, *group, *drop, *model_columns}
@@ -379,13 +392,18 @@ def prepare(
         bins=check_bins(bins, group),
         notes=notes,
     )
-    period = None
-    if time is not None:
-        if time not in columns.features:
+    period = weights = None
+    for name, role in {time: "time", weight: "weight"}.items():
+        if name is not None and name not in columns.features:
             problem = "must be a column other than the label and the groups"
-            raise ParameterError("time", f"{problem}, got {time!r}.")
+            raise ParameterError(role, f"{problem}, got {name!r}.")
+    if time is not None:
         period = X[time]
         columns, X = _without(columns, X, [time], "the period", scan.path)
+    if weight is not None:
+        weights = check_weights(X[weight], X)
+        columns = replace(columns, weight=weight)
+        columns, X = _without(columns, X, [weight], "the weights", scan.path)
     looked_at = [name for name in columns.features if name not in model_columns]
     n_values = X[looked_at].nunique(dropna=False)
     constant = n_values.index[n_values <= 1].tolist()
@@ -422,7 +440,7 @@ def prepare(
     group_columns = list(columns.groups) or None
     clf = CapeClassifier(estimator, group_columns=group_columns, **used)
     return Prepared(
-        scan, columns, X, y, period, clf, used, learner, found, drop_suspicious
+        scan, columns, X, y, period, weights, clf, used, learner, found, drop_suspicious
     )
 
 

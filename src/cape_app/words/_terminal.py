@@ -157,7 +157,7 @@ decision dialect drift drop drop_suspicious encoding fail_if force group jobs la
 learner level min_group_size missing_groups missing_labels most name note out
 paper pool positive positive_decision prediction prevalence quantifier reference report
 rows rule score scores seed separator small_groups spread sql state table threshold
-title tolerance unknown_groups verbose version width within
+title tolerance unknown_groups verbose version weight width within
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {
@@ -180,6 +180,7 @@ OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} 
     "path": "MODEL",
     "pos_label": "--positive",
     "random_state": "--seed",
+    "sample_weight": "--weight",
     "sensitive_features": "--group",
 }
 """The option of each parameter, of Python and of the commands."""
