@@ -101,7 +101,10 @@ COLUMNS = [
     ({"w": -np.ones(N)}, "sample_weight must be at least 0 in every row, got -1.0"),
     ({"w": np.zeros(N)}, "sample_weight must be positive in some row, got all zeros"),
     ({"w": np.ones((N, 2))}, "sample_weight must be a number for each of 600 rows"),
-    ({"w": np.full(N, np.nan)}, "Input sample_weight contains NaN"),
+    (
+        {"w": np.full(N, np.nan)},
+        "sample_weight must be at least 0 in every row, got nan",
+    ),
     ({"X": 3}, "X must be a table of rows and columns, got 3"),
     ({"X": "data.csv"}, "X must be a table of rows and columns, got 'data.csv'"),
     ({"X": np.empty((0, 2)), "y": [], "z": []}, "y must have at least one row of each"),
@@ -165,7 +168,7 @@ TOGETHER = [
     (prefit_on_the_group, "set group_columns=None and give the groups as"),
     (prefit_on_other_labels, "two classes of the fitted estimator, [0, 1], got [1, 2]"),
     (
-        {"w": np.ones(N), "set": {"estimator": KNeighborsClassifier()}},
+        {"w": np.arange(N), "set": {"estimator": KNeighborsClassifier()}},
         "sample_weight must be None for a learner whose fit takes no weights, got",
     ),
     ({"z": None, "set": {"group_columns": []}}, "group_columns must name at least one"),

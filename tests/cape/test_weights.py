@@ -3,10 +3,19 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from cape import AdaptationWarning, CapeClassifier, Evidence, backtest, examine
+from cape import (
+    AdaptationWarning,
+    CapeClassifier,
+    Evidence,
+    RollingCape,
+    Watch,
+    backtest,
+    examine,
+)
 from cape.metrics import confusion_by_group
 
 N = 600
@@ -270,3 +279,64 @@ def test_backtests_weigh_rows():
     assert found.loc[(2, "0"), "truth"] == pytest.approx(share)
     alike = backtest(clf, X, y, **given, sample_weight=np.full(3000, 2.0)).table()
     assert alike.equals(backtest(clf, X, y, **given).table())
+
+
+def test_streams_weigh_rows_as_batches_do(clf):
+    rolling = RollingCape(clf, window=N)
+    weights = WEIGHTS + 1
+    for part in np.array_split(np.arange(N), 7):
+        given = {"sensitive_features": GROUPS[part], "sample_weight": weights[part]}
+        rolling.predict(NEW[part], **given, ids=part)
+    rolling.label(np.arange(0, N, 4), TRUTH[::4])
+    columns = clf.drift == "cautious"
+    expected = evidence_of(clf, weights=weights)
+    assert rolling.evidence() == expected
+    assert all(
+        (part.columns is not None) == columns for part in expected.groups.values()
+    )
+    half = RollingCape(clf, window=100)
+    half.predict(NEW, sensitive_features=GROUPS, sample_weight=weights)
+    last = np.sort(np.hstack([np.flatnonzero(z == GROUPS)[-100:] for z in (0, 1)]))
+    given = {"sensitive_features": GROUPS[last], "sample_weight": weights[last]}
+    assert half.evidence() == clf.evidence(NEW[last], **given)
+    with pytest.raises(ValueError, match="in all calls of a stream, or in none"):
+        rolling.predict(NEW, sensitive_features=GROUPS)
+    with pytest.raises(ValueError, match="must be above 0 in every row"):
+        rolling.predict(NEW, sensitive_features=GROUPS, sample_weight=WEIGHTS)
+
+
+def test_partitions_of_dask_weigh_rows_as_batches_do(plain):
+    scale = pytest.importorskip("cape.elsewhere.dask")
+    rows = pd.DataFrame(NEW, columns=["a", "b"]).assign(z=GROUPS, w=WEIGHTS)
+    X, y, z = people(2000, [0.3, 0.5], 0)
+    clf = CapeClassifier(LogisticRegression(), random_state=0)
+    clf.fit(pd.DataFrame(X, columns=["a", "b"]), y, sensitive_features=z)
+    ddf = scale.dd.from_pandas(rows, npartitions=5)
+    columns = {"sensitive_features": "z", "sample_weight": "w"}
+    given = {"sensitive_features": GROUPS, "sample_weight": WEIGHTS}
+    in_memory = clf.evidence(rows[["a", "b"]], **given)
+    assert scale.evidence(clf, ddf, **columns) == in_memory
+    with warnings.catch_warnings(action="ignore", category=AdaptationWarning):
+        decided = scale.predict(clf, ddf, **columns).compute()
+    assert decided.tolist() == clf.predict(rows[["a", "b"]], **given).tolist()
+
+
+def test_looks_of_a_watch_count_what_rows_are_worth(plain):
+    weights = np.where(np.arange(N) % 2, 1.0, 9.0)
+    looked = []
+    for given in (None, np.full(N, 3.0), weights):
+        with warnings.catch_warnings(action="ignore"):
+            watch = Watch(plain, ["moved>0.05"])
+        evidence = evidence_of(plain, y=np.full(N, np.nan), weights=weights)
+        if given is None:
+            evidence = plain.evidence(NEW, sensitive_features=GROUPS)
+        elif given is not weights:
+            evidence = evidence_of(plain, y=np.full(N, np.nan), weights=given)
+        watch.look(evidence, "first")
+        with warnings.catch_warnings(action="ignore"):
+            assert Watch.from_json(plain, watch.to_json()).looks == watch.looks
+        looked.append(watch)
+    without, alike, weighted = looked
+    assert alike.alarms == without.alarms
+    assert [look["rows"] for look in weighted.looks] == [N]
+    assert weighted.table().equals(without.table()) is False

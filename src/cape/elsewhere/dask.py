@@ -41,6 +41,7 @@ def evidence(
     *,
     sensitive_features: str | list[str] | None = None,
     inclusion_probability: str | None = None,
+    sample_weight: str | None = None,
 ) -> Evidence:
     """Compute the evidence of all rows of a Dask DataFrame.
 
@@ -57,6 +58,8 @@ def evidence(
         without groups.
     inclusion_probability : str, default=None
         Column with the probability with which each labelled row was drawn.
+    sample_weight : str, default=None
+        Column with the weights of the rows.
 
     Returns
     -------
@@ -77,6 +80,7 @@ def evidence(
         "y": y,
         "sensitive_features": sensitive_features,
         "inclusion_probability": inclusion_probability,
+        "sample_weight": sample_weight,
     }
     return _total(_parts(CapeClassifier.evidence, clf, ddf, columns))
 
@@ -86,6 +90,7 @@ def predict(
     ddf: Any,
     *,
     sensitive_features: str | list[str] | None = None,
+    sample_weight: str | None = None,
     adaptation: Adaptation | None = None,
 ) -> Any:
     """Predict the rows of a Dask DataFrame with one adaptation for all partitions.
@@ -98,6 +103,8 @@ def predict(
         The rows. Without an adaptation they are scored immediately, once, and what
         members decide by stays on the workers until the predictions are computed.
     sensitive_features : str or list of str, default=None
+        As in `evidence`.
+    sample_weight : str, default=None
         As in `evidence`.
     adaptation : Adaptation, default=None
         The adaptation to use. None adapts to ``ddf``.
@@ -118,7 +125,10 @@ def predict(
     >>> bool((y_pred == in_memory).all())
     True
     """
-    columns = {"sensitive_features": sensitive_features}
+    columns = {
+        "sensitive_features": sensitive_features,
+        "sample_weight": sample_weight,
+    }
     if adaptation is None:
         read = dask.persist(*_parts(_read, clf, ddf, columns))
         adaptation = clf.adapt(evidence=_total([part[0] for part in read]))
@@ -169,10 +179,14 @@ def _total(parts: list[Any]) -> Any:
 
 
 def _read(
-    clf: CapeClassifier, X: pd.DataFrame, sensitive_features: Any = None
+    clf: CapeClassifier,
+    X: pd.DataFrame,
+    sensitive_features: Any = None,
+    sample_weight: Any = None,
 ) -> tuple[Evidence, Any, list[Any]]:
     """Score rows; return their evidence, their index, and what members decide by."""
-    readings, counted = read_batch(batch_of(clf, X, sensitive_features))
+    batch = batch_of(clf, X, sensitive_features, sample_weight, whole=False)
+    readings, counted = read_batch(batch)
     # Models and scores would fill the workers.
     nothing: Any = None
     kept = [replace(one, model=nothing, scores=nothing) for one in readings]
@@ -186,7 +200,10 @@ def _decide(clf: CapeClassifier, read: tuple, adaptation: Adaptation) -> pd.Seri
     return _as_labels(clf.classes_.take(positive.astype(np.intp)), index)
 
 
-def _predict(clf: CapeClassifier, X: pd.DataFrame, **keywords: Any) -> pd.Series:
+def _predict(
+    clf: CapeClassifier, X: pd.DataFrame, sample_weight: Any = None, **keywords: Any
+) -> pd.Series:
+    # Given an adaptation, weights change nothing.
     return _as_labels(clf.predict(X, **keywords), X.index)
 
 

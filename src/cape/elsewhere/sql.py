@@ -26,7 +26,13 @@ from cape.evidence._columns import (
     few_names,
 )
 from cape.evidence._evidence import PLAIN, Evidence, GroupEvidence, LabelledEvidence
-from cape.evidence._histogram import ONE, ScoreHistogram
+from cape.evidence._histogram import (
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
+    ONE,
+    WEIGHT_UNIT,
+    ScoreHistogram,
+)
 from cape.training._group_model import GroupModel
 from cape.training._reading import known_labels
 from cape.training._scores import Scores
@@ -38,6 +44,9 @@ _NO_SCORE = -1
 
 _OUTSIDE = -2
 """The cell of scores that are not in [0, 1], where those of the reference table are."""
+
+_BAD_WEIGHT = -3
+"""The cell of rows whose weight is no weight."""
 
 _SEGMENTS = 16
 
@@ -59,6 +68,11 @@ _OF_FLAGS = np.nextafter([0, 0, 1, 1], [0, 1, 1, 2], dtype=np.float32)
 """All edges that a column of 0 and 1 can have."""
 
 _WHOLE = ("part", "cell", "n", "total")
+_WEIGHED = ("weight", "product", "high", "mixed", "low")
+"""Sums of weights u, in their unit, and of u times the score; and, of u = 2^22 a + b,
+sums of a a, a b and b b, which tell the sum of the squares without overflow."""
+
+_HALF_BITS = 22
 _TRUTHS = {"true": 1.0, "t": 1.0, "false": 0.0, "f": 0.0}
 
 
@@ -69,6 +83,7 @@ def query(
     label: str | None = None,
     *,
     groups: str | Sequence[str] | None = None,
+    weight: str | None = None,
 ) -> str:
     """Write the statement that counts the rows of a table for a model.
 
@@ -88,6 +103,8 @@ def query(
     groups : str or sequence of str, default=None
         The columns that hold the groups, of a model that was fitted with
         ``sensitive_features``. None means ``group_columns`` of the model.
+    weight : str, default=None
+        A column with the weights of the rows, as in `CapeClassifier.adapt`.
 
     Returns
     -------
@@ -131,7 +148,7 @@ def query(
     keys = _keys(clf, groups)
     if label is not None:
         keys["label"] = label
-    selects = [_count_scores(clf, scores, keys)]
+    selects = [_count_scores(clf, scores, keys, weight)]
     names = list(keys)
     if scores.decision is not None:
         names.append("NULL AS decision")
@@ -141,14 +158,19 @@ def query(
             # Values are fewer than rows, and written as text when they are counted.
             is_missing = f"CASE WHEN value IS NULL THEN {MISSING} ELSE {FIRST} END"
             head += [f"{is_missing} AS cell", "CAST(value AS VARCHAR) AS level"]
-            rows = _rows(keys, cells.name)
+            rows = _rows(keys, cells.name, weight=weight)
             by = [*keys, "value"]
         else:
             head += ["cell", "CAST(NULL AS VARCHAR) AS level"]
-            found = [*keys, f"{_cell_of(cells)} AS cell"]
-            rows = _select(found, _rows(keys, cells.name, _TYPES.get(cells.kind)))
+            found = [*keys, f"{_cell_of(cells)} AS cell", *_units(weight)]
+            rows = _rows(keys, cells.name, _TYPES.get(cells.kind), weight)
+            rows = _select(found, rows)
             by = [*keys, "cell"]
-        selects.append(_select([*head, "COUNT(*) AS n", "0 AS total"], rows, by))
+        sums = ["COUNT(*) AS n", "0 AS total"]
+        if weight is not None:
+            sums.append(_sum("units", "weight"))
+            sums += [f"0 AS {name}" for name in _WEIGHED[1:]]
+        selects.append(_select([*head, *sums], rows, by))
     return _translate(" UNION ALL ".join(selects), table, dialect)
 
 
@@ -274,12 +296,35 @@ def _select(chosen: list[str], rows: str, by: Sequence[str] = ()) -> str:
     return f"{text} GROUP BY {', '.join(by)}" if by else f"({text}) AS found"
 
 
-def _rows(keys: dict[str, str], column: Any, kind: str | None = None) -> str:
-    """Select a column of the table as ``value``, and those that rows are grouped by."""
+def _sum(values: str, name: str) -> str:
+    return f"CAST(SUM(CAST({values} AS BIGINT)) AS BIGINT) AS {name}"
+
+
+def _units(weight: str | None) -> list[str]:
+    """Hand the weights on, if there are any."""
+    return [] if weight is None else ["units"]
+
+
+def _rows(
+    keys: dict[str, str],
+    column: Any,
+    kind: str | None = None,
+    weight: str | None = None,
+) -> str:
+    """Select a column of the table as ``value``, and those that rows are grouped by.
+
+    Weights are ``units``: rounded as Python does, and -1 where they are no weights.
+    """
     value = _quoted(column)
     if kind is not None:
         value = f"CAST({value} AS {kind})"
     chosen = [f"{_quoted(name)} AS {key}" for key, name in keys.items()]
+    if weight is not None:
+        number = f"CAST({_quoted(weight)} AS DOUBLE)"
+        units = _ROUNDED.format(f"{number} * {1 / WEIGHT_UNIT}e0")
+        is_good = f"{number} = 0e0 OR ({number} >= {LEAST_WEIGHT}e0"
+        is_good += f" AND {number} <= {MOST_WEIGHT // 4}e0)"
+        chosen.append(f"CASE WHEN {is_good} THEN {units} ELSE -1e0 END AS units")
     return _select([*chosen, f"{value} AS value"], _TABLE)
 
 
@@ -304,7 +349,9 @@ def _search(is_below: Sequence[str], leaves: Sequence[str]) -> str:
     return f"CASE WHEN {is_below[middle]} THEN {below} ELSE {above} END"
 
 
-def _count_scores(clf: Any, scores: Scores, keys: dict[str, str]) -> str:
+def _count_scores(
+    clf: Any, scores: Scores, keys: dict[str, str], weight: str | None
+) -> str:
     """Count and add up scores in the cells between edges.
 
     A search by a thousand nested CASEs takes DuckDB a minute for 10^7 rows. So a few of
@@ -328,7 +375,8 @@ def _count_scores(clf: Any, scores: Scores, keys: dict[str, str]) -> str:
 
     lows = np.append(-1, edges)
     highs = np.append(edges, ONE)
-    cells = [f"({cell}, {cell - 1}, {cell}, {cell})" for cell in (_NO_SCORE, _OUTSIDE)]
+    faults = (_NO_SCORE, _OUTSIDE, _BAD_WEIGHT)
+    cells = [f"({cell}, {cell - 1}, {cell}, {cell})" for cell in faults]
     lasts = bucket(highs)
     for cell, first in enumerate(bucket(lows + 1)):
         for number in range(first, lasts[cell] + 1):
@@ -339,17 +387,33 @@ def _count_scores(clf: Any, scores: Scores, keys: dict[str, str]) -> str:
         leaves.append(f"(s - {start}e0) / {width}e0 + {first}e0")
     found = _ROUNDED.format(_search(["s < 0e0", *is_below], ["s", *leaves]))
     names = list(keys)
+    rounded = _score(scores)
+    sums = ["CAST(SUM(s) AS BIGINT) AS total"]
+    if weight is not None:
+        rounded = f"CASE WHEN units < 0e0 THEN {_BAD_WEIGHT}e0 ELSE {rounded} END"
+        sums.append(_sum("units", "weight"))
+        sums.append(_sum("product", "product"))
+        for name, product in zip(
+            _WEIGHED[2:], ("a * a", "a * b", "b * b"), strict=True
+        ):
+            sums.append(_sum(product, name))
     score = _select(
-        [*names, f"{_score(scores)} AS s"], _rows(keys, scores.score, "DOUBLE")
+        [*names, f"{rounded} AS s", *_units(weight)],
+        _rows(keys, scores.score, "DOUBLE", weight),
     )
     whole = [*names, "CAST(s AS BIGINT) AS s", f"CAST({found} AS BIGINT) AS bucket"]
+    if weight is not None:
+        half = f"{2**_HALF_BITS}e0"
+        a = f"({_ROUNDED.format(f'units / {half}')})"
+        product = _ROUNDED.format(f"units * s / {ONE}e0")
+        whole += ["units", f"{product} AS product"]
+        whole += [f"{a} AS a", f"units - {a} * {half} AS b"]
     joined = (
         f"{_select(whole, score)} JOIN cells ON found.bucket = cells.bucket AND "
         "found.s > cells.low AND found.s <= cells.high"
     )
     level = "CAST(NULL AS VARCHAR) AS level"
-    total = "CAST(SUM(s) AS BIGINT) AS total"
-    chosen = [*_head(clf, 0), *names, "cell", level, "COUNT(*) AS n", total]
+    chosen = [*_head(clf, 0), *names, "cell", level, "COUNT(*) AS n", *sums]
     return (
         f"WITH cells(bucket, low, high, cell) AS (SELECT * FROM (VALUES "
         f"{', '.join(cells)}) AS v(bucket, low, high, cell)) "
@@ -482,7 +546,8 @@ def _read(clf: Any, counts: Any) -> Any:
             f"counts must come from the statement of this model, {own}, got those of "
             f"{others[0]}."
         )
-    for name in _WHOLE:
+    weighed = _WEIGHED if "weight" in frame else ()
+    for name in (*_WHOLE, *weighed):
         # A CSV may have been read as text.
         numbers = pd.to_numeric(frame[name], errors="coerce")
         if numbers.dtype.kind == "f" and not (numbers.abs() < 2**53).all():
@@ -491,6 +556,14 @@ def _read(clf: Any, counts: Any) -> Any:
                 "have lost digits: read the column as integers."
             )
         frame[name] = numbers.astype(np.int64)
+    if weighed:
+        squares = 0
+        for place, name in enumerate(_WEIGHED[2:]):
+            times = 1 << _HALF_BITS * (2 - place)
+            squares += frame[name].astype(object) * times * (2 if place == 1 else 1)
+        frame["squares"] = squares
+        frame["weight"] = frame["weight"] * WEIGHT_UNIT
+        frame["product"] = frame["product"] * (WEIGHT_UNIT * ONE)
     return frame.reset_index(drop=True)
 
 
@@ -500,6 +573,12 @@ def _refuse_scores(scores: Scores, frame: Any) -> None:
     if _NO_SCORE in rows:
         missing = np.full(rows[_NO_SCORE], np.nan)
         scores.predict_proba(pd.DataFrame({scores.score: missing}))
+    if _BAD_WEIGHT in rows:
+        raise ParameterError(
+            "weight",
+            f"must be 0, or at least {LEAST_WEIGHT:.4f} and at most "
+            f"{MOST_WEIGHT // 4:,}, got others in {rows[_BAD_WEIGHT]} rows.",
+        )
     if _OUTSIDE in rows:
         raise ValueError(
             f"score column {scores.score!r} must hold scores in [0, 1], as the "
@@ -542,35 +621,55 @@ def _groups(clf: Any, frame: Any) -> Groups:
 
 def _add_up(model: GroupModel, edges: np.ndarray, frame: Any) -> GroupEvidence:
     """Make the evidence of a group, or of a class of it, of its rows of the result."""
+    counted = _sum_up(model, edges, frame, "n", "total")
+    if "weight" not in frame:
+        return counted
     rows = frame[frame["part"] == 0]
+    squares = np.zeros(len(model.edges) + 1, dtype=object)
+    np.add.at(squares, _places(model, edges, rows), rows["squares"].to_numpy())
+    weighed = _sum_up(model, edges, frame, "weight", "product")
+    return replace(counted, weighed=weighed, squares=squares)
+
+
+def _places(model: GroupModel, edges: np.ndarray, rows: Any) -> np.ndarray:
+    """Find the cells of a group that cells of the statement lie in."""
     tops = np.append(edges, ONE)
     ends = tops[_within(rows["cell"], len(tops))]
-    places = np.searchsorted(model.edges, ends)
-    scores = _histogram(model.edges, places, rows)
+    return np.searchsorted(model.edges, ends)
+
+
+def _sum_up(
+    model: GroupModel, edges: np.ndarray, frame: Any, n: str, total: str
+) -> GroupEvidence:
+    """Sum up rows, or their weights."""
+    rows = frame[frame["part"] == 0]
+    places = _places(model, edges, rows)
+    scores = _histogram(model.edges, places, rows[n], rows[total])
     tally = None
     if "decided" in frame:
-        decided = rows["decided"].to_numpy()
-        tally = _histogram(model.edges, places[decided], rows[decided])
+        decided = rows[rows["decided"]]
+        places = _places(model, edges, decided)
+        tally = _histogram(model.edges, places, decided[n], decided[total])
     if model.columns is None:
         return GroupEvidence(scores, tally)
     cells = model.columns.cells
-    counts = np.zeros(cells.starts[-1], dtype=np.int64)
+    counts = np.zeros(cells.starts[-1], dtype=frame[n].dtype)
     unseen = {}
     parts = dict(list(frame.groupby("part")))
     for place, column in enumerate(cells.columns):
         of_column = parts.get(place + 1, frame[:0])
-        if of_column["n"].sum() != scores.size:
+        if of_column[n].sum() != scores.size:
             raise ValueError(
                 "counts must hold the whole result of the statement, got "
-                f"{of_column['n'].sum()} rows of column {column.name!r} and "
+                f"{of_column[n].sum()} rows of column {column.name!r} and "
                 f"{scores.size} scores."
             )
         codes = _within(of_column["cell"], column.n_cells)
         if _has_levels(column):
             codes, names = _level_cells(column, of_column)
-            if names:
+            if names and n == "n":
                 unseen[place] = few_names(names)
-        np.add.at(cells.of_column(counts, place), codes, of_column["n"].to_numpy())
+        np.add.at(cells.of_column(counts, place), codes, of_column[n].to_numpy())
     return GroupEvidence(scores, tally, columns=ColumnCounts(counts, unseen))
 
 
@@ -585,12 +684,14 @@ def _within(cells: Any, n_cells: int) -> np.ndarray:
     return numbers
 
 
-def _histogram(edges: np.ndarray, cells: np.ndarray, rows: Any) -> ScoreHistogram:
+def _histogram(
+    edges: np.ndarray, cells: np.ndarray, sizes: Any, totals: Any
+) -> ScoreHistogram:
     """Add up numbers and sums of scores in the cells of a group."""
-    counts = np.zeros(len(edges) + 1, dtype=np.int64)
-    sums = np.zeros(len(edges) + 1, dtype=np.int64)
-    np.add.at(counts, cells, rows["n"].to_numpy())
-    np.add.at(sums, cells, rows["total"].to_numpy())
+    counts = np.zeros(len(edges) + 1, dtype=sizes.dtype)
+    sums = np.zeros(len(edges) + 1, dtype=totals.dtype)
+    np.add.at(counts, cells, sizes.to_numpy())
+    np.add.at(sums, cells, totals.to_numpy())
     return ScoreHistogram(edges, counts, sums)
 
 

@@ -35,7 +35,7 @@ _PRODUCT_UNIT = ONE * WEIGHT_UNIT
 MOST_WEIGHT = 1 << 33
 """What weights may sum to; more than there are people."""
 
-_LEAST_WEIGHT = 1 / (1 << 10)
+LEAST_WEIGHT = 1 / (1 << 10)
 """Smaller weights would be rounded by more than one part in two thousand."""
 
 # HDy matches histograms of 10, 20, ..., 110 bins of equal width.
@@ -131,14 +131,14 @@ def round_weights(weights: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> round_weights(np.array([0.0, 2.5, 1e-3])).round(6).tolist()
-    [0.0, 2.5, 0.001]
+    >>> round_weights(np.array([0.0, 2.5, 1e-2])).round(6).tolist()
+    [0.0, 2.5, 0.01]
     """
-    small = weights[(weights > 0) & (weights < _LEAST_WEIGHT * 0.99)]
+    small = weights[(weights > 0) & (weights < LEAST_WEIGHT)]
     if len(small):
         raise ParameterError(
             "sample_weight",
-            f"must be 0 or at least {_LEAST_WEIGHT:.3f} in every row, got "
+            f"must be 0 or at least {LEAST_WEIGHT:.4f} in every row, got "
             f"{small[0]:.3g}: multiply all weights by the same number.",
         )
     return np.rint(weights / WEIGHT_UNIT) * WEIGHT_UNIT

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cape.base._errors import ParameterError
 from cape.base._groups import Group, sorted_groups
 from cape.base._validation import (
     all_if_none,
@@ -60,6 +61,7 @@ class _Row:
     time: int
     id: Any = None
     label: int | None = None
+    weight: float = 1.0
 
 
 class _Window:
@@ -68,11 +70,12 @@ class _Window:
     The evidence of rows that come is added, that of rows that go is taken away.
     """
 
-    def __init__(self, group: Group, clf: CapeClassifier):
+    def __init__(self, group: Group, clf: CapeClassifier, weighted: bool):
         self.group = group
         self.model = clf.model_of(group)
         self.columns = self.model.columns if clf.drift == "cautious" else None
-        self.evidence = self.reading([]).evidence()
+        self.weighted = weighted
+        self.evidence = self._evidence([])
         self.rows: deque[_Row] = deque()
         self.drift: GroupDrift | None = None
         self.rows_since_look = 0
@@ -80,31 +83,48 @@ class _Window:
     def reading(self, rows: Sequence[_Row]) -> Reading:
         """Return what the learners said of rows of the group."""
         pool = self.model.pool
-        starts = np.zeros(1, dtype=np.int64)
-        if self.columns is not None:
-            starts = self.columns.cells.starts
         n_scores = len(self.model.scoring_models)
         ends = [n_scores, n_scores + pool.n_deciding]
-        numbers = np.array([row.numbers for row in rows], dtype=np.int64)
-        numbers = numbers.reshape(len(rows), ends[1] + len(starts) - 1)
-        scores, deciding, codes = np.split(numbers.T, ends)
+        scores, deciding, _ = np.split(self._numbers(rows), ends)
         if pool.has_a_model_each:
             deciding = deciding.astype(bool)
-        columns = None
-        if self.columns is not None:
-            cells = (codes + starts[:-1, None]).ravel()
-            columns = ColumnCounts(np.bincount(cells, minlength=starts[-1]))
+        columns = self._count_columns(rows)
         return Reading(self.group, self.model, None, scores, deciding, columns=columns)
+
+    def _numbers(self, rows: Sequence[_Row]) -> np.ndarray:
+        """Return the numbers of rows, a column for each row."""
+        n_columns = 0 if self.columns is None else len(self.columns.cells.columns)
+        n_scores = len(self.model.scoring_models) + self.model.pool.n_deciding
+        numbers = np.array([row.numbers for row in rows], dtype=np.int64)
+        return numbers.reshape(len(rows), n_scores + n_columns).T
+
+    def _count_columns(
+        self, rows: Sequence[_Row], weights: np.ndarray | None = None
+    ) -> ColumnCounts | None:
+        """Count the columns of rows, or sum up their weights."""
+        if self.columns is None:
+            return None
+        cells = self.columns.cells
+        codes = self._numbers(rows)[-len(cells.columns) :]
+        return ColumnCounts(cells.sum_up(codes.T, weights))
+
+    def _evidence(self, rows: Sequence[_Row]) -> GroupEvidence:
+        """Count rows of the group."""
+        weights = None
+        if self.weighted:
+            weights = np.array([row.weight for row in rows], dtype=float)
+        columns = self._count_columns(rows, weights)
+        return self.reading(rows).evidence(weights, columns)
 
     def count(self, rows: Sequence[_Row]) -> GroupEvidence:
         """Count rows of the group, and those with a label once more."""
-        evidence = self.reading(rows).evidence()
+        evidence = self._evidence(rows)
         if all(row.label is None for row in rows):
             return evidence
         of_classes = []
         for label in (KnownLabels.POSITIVE, KnownLabels.NEGATIVE):
             alike = [row for row in rows if row.label == label]
-            of_classes.append(self.reading(alike).evidence())
+            of_classes.append(self._evidence(alike))
         return replace(evidence, labelled={PLAIN: LabelledEvidence(*of_classes)})
 
 
@@ -178,6 +198,7 @@ class RollingCape:
         # The time of the latest row, in nanoseconds, and whether times have a zone.
         self._now: int | None = None
         self._zoned: bool | None = None
+        self._weighted: bool | None = None
         self._lock = RLock()
 
     def __getstate__(self) -> dict[str, bytes]:
@@ -193,6 +214,7 @@ class RollingCape:
         X: Any,
         *,
         sensitive_features: Any = None,
+        sample_weight: Any = None,
         times: Any = None,
         ids: Any = None,
     ) -> np.ndarray:
@@ -207,6 +229,8 @@ class RollingCape:
             One row or more. Wrong input changes nothing.
         sensitive_features : array-like or table of n_samples rows, default=None
             As in ``clf.fit``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, none of them 0: in all calls, or in none.
         times : array-like of datetime of shape (n_samples,), default=None
             Times of the rows, never earlier than those of previous rows, all of them
             with a time zone or all without. Only for a window of time. A row that would
@@ -219,12 +243,16 @@ class RollingCape:
         ndarray of shape (n_samples,)
         """
         with self._lock:
-            batch = batch_of(self.clf, X, sensitive_features)
+            batch = batch_of(
+                self.clf, X, sensitive_features, sample_weight, whole=False
+            )
+            self._check_weights(batch.weights)
             check_same_order(X=X, times=times, ids=ids)
             moments, zoned = self._check_times(times, len(batch))
             names = self._check_ids(ids, len(batch))
             # All rows are read before any joins, so that a failure changes nothing.
             arriving = self._read(batch, moments, names)
+            self._weighted = sample_weight is not None
             self._zoned = zoned
             numbers = np.arange(len(batch)) // self._size
             if times is not None:
@@ -297,6 +325,16 @@ class RollingCape:
         rows = self.evidence().rows.values()
         return f"RollingCape({self.window!r}: {sum(rows)} rows of {len(rows)} groups)"
 
+    def _check_weights(self, weights: np.ndarray | None) -> None:
+        """Raise if rows have weights and earlier ones have none, or the reverse."""
+        if self._weighted is not None and self._weighted == (weights is None):
+            raise ParameterError(
+                "sample_weight", "must be given in all calls of a stream, or in none."
+            )
+        if weights is not None and not weights.all():
+            problem = "must be above 0 in every row of a stream, got 0."
+            raise ParameterError("sample_weight", problem)
+
     def _read(
         self, batch: Batch, moments: np.ndarray, names: list[Any]
     ) -> list[tuple[_Window, _Row]]:
@@ -304,7 +342,9 @@ class RollingCape:
         arriving: list[Any] = [None] * len(batch)
         for reading in readings_of(batch):
             if reading.group not in self._windows:
-                self._windows[reading.group] = _Window(reading.group, self.clf)
+                self._windows[reading.group] = _Window(
+                    reading.group, self.clf, batch.weights is not None
+                )
             window = self._windows[reading.group]
             numbers = [*reading.scores, *reading.deciding]
             if window.columns is not None:
@@ -314,6 +354,8 @@ class RollingCape:
             of_rows = np.array(numbers, dtype=np.int64).T.tolist()
             for place, of_row in zip(index, of_rows, strict=True):
                 row = _Row(of_row, int(moments[place]), names[place])
+                if batch.weights is not None:
+                    row.weight = float(batch.weights[place])
                 arriving[place] = window, row
         return arriving
 

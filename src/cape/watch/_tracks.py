@@ -208,10 +208,10 @@ class Track:
         cells = rows.scores.merged(self.cuts)
         return cells if rows.scores.unit == 1 else cells / rows.scores.unit
 
-    def _called(self, rows: GroupEvidence) -> tuple[int, int]:
+    def _called(self, rows: GroupEvidence) -> tuple[Any, Any]:
         """Count the rows that are decided as positive, and the others."""
-        called = int(self.model.pool.called(rows)[self.model.unchanged])
-        return called, int(rows.scores.size) - called
+        called = self.model.pool.called(rows)[self.model.unchanged]
+        return called, rows.scores.size - called
 
     @cached_property
     def _adds(self) -> dict[str, np.ndarray]:

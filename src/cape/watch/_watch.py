@@ -189,7 +189,7 @@ class Watch(InNotebook):
             Of rows that no look has seen: from `CapeClassifier.evidence`,
             `cape.elsewhere.dask.evidence`, `cape.elsewhere.sql.evidence`, or a window
             of `RollingCape` that has turned over since the last look. Add up the parts
-            of one look.
+            of one look. Rows with weights count as the rows that they are worth.
         name : str, default=None
             Name of the look, such as its date; None is its number.
 
@@ -248,8 +248,9 @@ class Watch(InNotebook):
                 "got rows with an inclusion_probability."
             )
         counts = []
+        parts = evidence.effective().groups
         for group, track in zip(self._groups, self._tracks, strict=True):
-            counts.append(track.count(evidence.groups.get(group)))
+            counts.append(track.count(parts.get(group)))
         return np.concatenate(counts)
 
     def _begin(self) -> None:

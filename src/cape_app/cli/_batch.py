@@ -306,6 +306,7 @@ def evidence(
     dialect: str = "duckdb",
     label: str | None = None,
     group: list[str] | None = None,
+    weight: str | None = None,
     key_file: Path | None = None,
 ) -> None:
     """Print a SELECT that counts a batch inside its database.
@@ -337,7 +338,7 @@ def evidence(
 
     clf = files.load_model(model, key=key_file).clf
     # Not by rich, which wraps lines and draws what stands between colons.
-    typer.echo(query(clf, table, dialect, label, groups=group))
+    typer.echo(query(clf, table, dialect, label, groups=group, weight=weight))
 
 
 @command(

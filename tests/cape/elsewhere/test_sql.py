@@ -501,3 +501,43 @@ def test_eleven_group_columns_keep_their_order():
         connection.register("batch", frame)
         counts = connection.execute(sql.query(clf, "batch")).df()
     assert sql.evidence(clf, counts) == clf.evidence(frame)
+
+
+def weighted_case(seed):
+    random = np.random.default_rng(seed)
+    n = 400
+    p, text = random.random(n), random.choice(["a", "b", "new"], n)
+    columns = {"p": p, "z": random.choice(["x", "y"], n), "t": text}
+    y = (random.random(n) < p).astype(int)
+    weights = random.choice([0.0, 1.0, 1 / 3, 2.7e4, 1e-3, 7.123456789], n)
+    frame = pd.DataFrame(columns).assign(age=random.normal(50, 9, n))
+    known = frame.assign(t=np.where(text == "new", "a", text))
+    clf = CapeClassifier(Scores("p"), group_columns="z").fit(known, y)
+    labels = pd.Series(y).astype("Int64").mask(random.random(n) < 0.7)
+    return clf, frame, labels, weights
+
+
+@pytest.mark.parametrize("database", ["duckdb", "sqlite"])
+def test_weights_are_summed_exactly(database):
+    clf, frame, labels, weights = weighted_case(0)
+    rows = frame.assign(y=labels, w=weights)
+    statement = sql.query(clf, "rows_", database, "y", weight="w")
+    if database == "duckdb":
+        counts = duckdb.connect().register("rows_", rows).sql(statement).df()
+    else:
+        with sqlite3.connect(":memory:") as connection:
+            rows.astype({"y": object}).to_sql("rows_", connection, index=False)
+            counts = pd.read_sql(statement, connection)
+    y = labels.astype(object).where(labels.notna(), None)
+    in_python = clf.evidence(frame, y, sample_weight=weights)
+    assert sql.evidence(clf, counts) == in_python
+
+
+@pytest.mark.parametrize("bad", [-1.0, None, float("nan"), 1e-9, float("inf")])
+def test_what_is_no_weight_is_refused(bad):
+    clf, frame, _, weights = weighted_case(1)
+    rows = frame.assign(w=[bad, *weights[1:]])
+    statement = sql.query(clf, "rows_", weight="w")
+    counts = duckdb.connect().register("rows_", rows).sql(statement).df()
+    with pytest.raises(ValueError, match="weight must be 0, or at least .* in 1 rows"):
+        sql.evidence(clf, counts)
