@@ -97,8 +97,8 @@ def predict_file(
     """Adapt to a file and predict it, with only a few parts of it in memory.
 
     The file is read twice, and each row is scored once. Between the two passes the
-    scores are kept in a temporary file beside ``out``: 22 bytes per row with one model
-    per group, and 8 more for each further member of a resampled pool.
+    scores are kept in a temporary file beside ``out``: 14 bytes per row with one model
+    per group, 8 for a weight, and 8 more for each further member of a resampled pool.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def predict_file(
             background=True,
         )
     if out is not None or sheet is not None or model.columns.label in names:
-        keeping = _scan.KeptRows(None if out is None else Path(out).parent, model.clf)
+        keeping = _scan.KeptRows(None if out is None else Path(out).parent, model)
     rows = rows or _scan.rows_of_a_part(len(names), model.clf)
     came_back = None
     # The writer comes first: whether the place can be written is known before the work.

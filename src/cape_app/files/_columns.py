@@ -91,6 +91,9 @@ class Columns:
         ['race']
         """
         content: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        del content["weighs"]
+        if self.weight is None:
+            del content["weight"]
         return content
 
     @classmethod

@@ -172,7 +172,7 @@ def sample_file(
                 f"{path} already has a column {name!r}: it seems to be a sheet from "
                 "cape sample."
             )
-    keeping = _scan.KeptRows(Path(out).parent, model.clf)
+    keeping = _scan.KeptRows(Path(out).parent, model)
     with writing as writer, notes.listening(), keeping as kept:
         evidence, _ = scan.batch(model, kept=kept, labelled=True)
         drawn, _ = _draw_rows(model.clf, evidence, kept, draw)

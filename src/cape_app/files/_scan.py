@@ -590,10 +590,11 @@ def _read_part(
     evidence = Evidence(model.clf.fingerprint_, of_groups)
     if not keep:
         return without_group, unknown, evidence, None, ()
-    records = np.zeros(len(X), _row_type(model.clf))
+    records = np.zeros(len(X), _row_type(model))
     records["group"] = batch.groups.codes
     records["positive"] = -1 if positive is None else positive
-    records["weight"] = 1 if batch.weights is None else batch.weights
+    if batch.weights is not None:
+        records["weight"] = batch.weights
     for reading in readings:
         index = slice(None) if reading.index is None else reading.index
         records["unadapted"][index] = reading.unadapted()
@@ -622,20 +623,21 @@ def _group_problems(
     return without_group, unknown
 
 
-def _row_type(clf: CapeClassifier) -> np.dtype:
+def _row_type(model: TableModel) -> np.dtype:
     """Describe the record that is kept for a row.
 
     Its fields are ``group`` (a code), ``positive`` (the label: 1, 0, or -1 for none),
-    ``unadapted`` (whether the model as trained predicts a positive), ``weight`` and
-    ``scores``.
+    ``unadapted`` (whether the model as trained predicts a positive), ``scores`` and, if
+    rows have one, ``weight``.
     """
     fields: list[Any] = [
         ("group", np.int32),
         ("positive", np.int8),
         ("unadapted", bool),
-        ("weight", np.float64),
-        ("scores", np.int64, (_scores_per_row(clf),)),
+        ("scores", np.int64, (_scores_per_row(model.clf),)),
     ]
+    if model.columns.weight is not None:
+        fields.append(("weight", np.float64))
     return np.dtype(fields)
 
 
@@ -654,8 +656,8 @@ class KeptRows:
     folder : str, Path or None
         The folder whose disk holds the file; None takes the system's folder for
         temporary files.
-    clf : CapeClassifier
-        Who scores the rows.
+    model : TableModel
+        Whose classifier scores the rows.
 
     Attributes
     ----------
@@ -663,9 +665,9 @@ class KeptRows:
         The groups of all rows; the field ``group`` of a record is a place in it.
     """
 
-    def __init__(self, folder: str | Path | None, clf: CapeClassifier):
+    def __init__(self, folder: str | Path | None, model: TableModel):
         self.groups: list[Group] = []
-        self._type = _row_type(clf)
+        self._type = _row_type(model)
         self._folder = folder
 
     def __enter__(self) -> KeptRows:
