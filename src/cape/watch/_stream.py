@@ -80,40 +80,37 @@ class _Window:
         self.drift: GroupDrift | None = None
         self.rows_since_look = 0
 
-    def reading(self, rows: Sequence[_Row]) -> Reading:
-        """Return what the learners said of rows of the group."""
+    def reading(
+        self, rows: Sequence[_Row], weights: np.ndarray | None = None
+    ) -> Reading:
+        """Return what the learners said of rows of the group.
+
+        Its columns are counts of rows, or sums of their weights.
+        """
         pool = self.model.pool
+        starts = np.zeros(1, dtype=np.int64)
+        if self.columns is not None:
+            starts = self.columns.cells.starts
         n_scores = len(self.model.scoring_models)
         ends = [n_scores, n_scores + pool.n_deciding]
-        scores, deciding, _ = np.split(self._numbers(rows), ends)
+        numbers = np.array([row.numbers for row in rows], dtype=np.int64)
+        numbers = numbers.reshape(len(rows), ends[1] + len(starts) - 1)
+        scores, deciding, codes = np.split(numbers.T, ends)
         if pool.has_a_model_each:
             deciding = deciding.astype(bool)
-        columns = self._count_columns(rows)
+        columns = None
+        if self.columns is not None:
+            cells = (codes + starts[:-1, None]).ravel()
+            worth = None if weights is None else np.tile(weights, len(codes))
+            columns = ColumnCounts(np.bincount(cells, worth, starts[-1]))
         return Reading(self.group, self.model, None, scores, deciding, columns=columns)
-
-    def _numbers(self, rows: Sequence[_Row]) -> np.ndarray:
-        """Return the numbers of rows, a column for each row."""
-        n_columns = 0 if self.columns is None else len(self.columns.cells.columns)
-        n_scores = len(self.model.scoring_models) + self.model.pool.n_deciding
-        numbers = np.array([row.numbers for row in rows], dtype=np.int64)
-        return numbers.reshape(len(rows), n_scores + n_columns).T
-
-    def _count_columns(
-        self, rows: Sequence[_Row], weights: np.ndarray | None = None
-    ) -> ColumnCounts | None:
-        """Count the columns of rows, or sum up their weights."""
-        if self.columns is None:
-            return None
-        cells = self.columns.cells
-        codes = self._numbers(rows)[-len(cells.columns) :]
-        return ColumnCounts(cells.sum_up(codes.T, weights))
 
     def _evidence(self, rows: Sequence[_Row]) -> GroupEvidence:
         """Count rows of the group."""
-        weights = None
-        if self.weighted:
-            weights = np.array([row.weight for row in rows], dtype=float)
-        columns = self._count_columns(rows, weights)
+        if not self.weighted:
+            return self.reading(rows).evidence()
+        weights = np.array([row.weight for row in rows], dtype=float)
+        columns = self.reading(rows, weights).columns
         return self.reading(rows).evidence(weights, columns)
 
     def count(self, rows: Sequence[_Row]) -> GroupEvidence:
