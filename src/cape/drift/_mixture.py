@@ -107,50 +107,119 @@ def fit_mixture(
     >>> fit_mixture(high, low, histogram(90, 10, 10, 90)).p_value < 0.001
     True
     """
-    smallest = min(positives.size, negatives.size, batch.size)
-    cuts = mixture_cuts(positives, negatives, smallest)
-    if len(cuts) < 2:
-        return MixtureFit()
-    b = batch.merged(cuts) / batch.counts.sum()
-    rows = batch.size
-    if agreements is not None:
-        rows = rows / _design_effect(b, agreements[_fineness(smallest)], batch)
-    p = smoothed_shares(positives.merged(cuts))
-    n = smoothed_shares(negatives.merged(cuts))
+    fields = fit_mixtures([(positives, negatives, batch, agreements)])
+    return MixtureFit(*(values.item() for values in fields.values()))
+
+
+def fit_mixtures(cases: Sequence[tuple[Any, ...]]) -> dict[str, np.ndarray]:
+    """Fit mixtures to several batches at once.
+
+    Parameters
+    ----------
+    cases : sequence of tuple
+        The arguments of `fit_mixture`, for each group.
+
+    Returns
+    -------
+    dict from str to ndarray of shape (n_groups,)
+        The fields of `MixtureFit`, in their order.
+    """
+    fields = {}
+    for name, default in vars(MixtureFit()).items():
+        fields[name] = np.full(len(cases), default)
+    sizes = np.array([[part.size for part in parts] for *parts, _ in cases], float)
+    fineness = _fineness(sizes.min(axis=1))
+    filled = np.flatnonzero(fineness >= 0)
+    if len(filled) == 0:
+        return fields
+    fineness = fineness[filled]
+    n1, n0, rows = sizes[filled].T[..., None].copy()
+    *histograms, agreements = zip(*(cases[place] for place in filled), strict=True)
+    counts, used = _merged_counts(histograms, fineness)
+    b = counts[2] / _total(counts[2])
+    for place, agreeing in enumerate(agreements):
+        if agreeing is not None:
+            agreeing = agreeing[fineness[place]]
+            rows[place] /= _design_effect(b[place], agreeing, histograms[2][place])
+    p = smoothed_shares(counts[0], used)
+    n = smoothed_shares(counts[1], used)
     direction = p - n
     target = b - n
-    rho = 0.5
+    rho = np.full((len(filled), 1), 0.5)
+    noise = np.zeros((2, *rho.shape))
+    settled = np.zeros(rho.shape, dtype=bool)
     for _ in range(_MAX_STEPS):
-        w1, w0 = noise_weights(rho, rows, positives.size, negatives.size)
-        precision = np.linalg.inv(w1 * _one_draw(p) + w0 * _one_draw(n))
-        weighted = direction[:-1] @ precision
-        information = weighted @ direction[:-1]
-        unrestricted = 0.5
-        if information > 0:
-            unrestricted = float(weighted @ target[:-1] / information)
+        noise = np.where(settled, noise, noise_weights(rho, rows, n1, n0))
+        weighted = _weigh(direction, p, n, noise, used)
+        information = _total(weighted * direction)
+        unrestricted = np.divide(
+            _total(weighted * target),
+            information,
+            out=np.full_like(rho, 0.5),
+            where=information > 0,
+        )
         previous = rho
-        rho = min(max(unrestricted, 0.0), 1.0)
-        if abs(rho - previous) < _TOLERANCE:
+        rho = np.clip(unrestricted, 0.0, 1.0)
+        settled = np.abs(rho - previous) < _TOLERANCE
+        if settled.all():
             break
-    residual = target - rho * direction
-    square = residual[:-1] @ precision @ residual[:-1]
-    statistic = max(float(square), 0.0)
+    residual = np.where(used, target - rho * direction, 0.0)
+    square = _total(residual * _weigh(residual, p, n, noise, used))[:, 0]
+    statistic = np.maximum(square, 0.0)
     # Held at an end, rho is no longer fitted and costs no degree of freedom.
-    df = len(residual) - 1
-    if unrestricted == rho:
-        df -= 1
-    effect = float(excess_share(residual, statistic, df))
-    return MixtureFit(rho, statistic, df, float(chdtrc(df, statistic)), effect)
+    df = used.sum(axis=1) - 1 - (unrestricted == rho)[:, 0]
+    # Fewer than three cells can be fitted by any two classes.
+    tested = used.sum(axis=1) > 2
+    found = {
+        "prevalence": rho[:, 0],
+        "statistic": statistic,
+        "df": df,
+        "p_value": chdtrc(df, statistic),
+        "effect": excess_share(residual, statistic, df),
+    }
+    for name, values in found.items():
+        fields[name][filled[tested]] = values[tested]
+    return fields
 
 
-def _one_draw(shares: np.ndarray) -> np.ndarray:
-    """Return the covariance of one multinomial draw, without the last cell.
+def _merged_counts(
+    histograms: Sequence[Sequence[ScoreHistogram]], fineness: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count the scores of each group in the cells of its test.
 
-    Shares sum to 1, so that the others determine it, and the covariance of all cells
-    cannot be inverted.
+    The edges between the cells are those of `nested_cuts`.
+
+    Returns
+    -------
+    counts : ndarray of shape (3, n_groups, 16)
+        Of positives, negatives and batch.
+    used : ndarray of bool of shape (n_groups, 16)
+        Which cells there are.
     """
-    first = shares[:-1]
-    return np.diag(first) - np.outer(first, first)
+    n_cells = np.array([len(histogram.counts) for histogram in histograms[0]])
+    counts = np.zeros((3, len(n_cells), n_cells.max()))
+    for of_part, part in zip(counts, histograms, strict=True):
+        for row, histogram in zip(of_part, part, strict=True):
+            row[: len(histogram.counts)] = histogram.counts
+    below = np.cumsum(counts, axis=-1)
+    shares = counts[:2] / below[:2, :, -1:]
+    below_edge = np.cumsum((shares[0] + shares[1]) / 2, axis=-1)
+    most = CELLS[-1]
+    levels = np.arange(1, most) / most - 1e-9
+    # A table of all groups rises from row to row.
+    offset = 2.0 * np.arange(len(n_cells))[:, None]
+    flat = np.searchsorted((below_edge + offset).ravel(), levels + offset)
+    places = flat - np.arange(len(n_cells))[:, None] * n_cells.max()
+    last = n_cells[:, None] - 1
+    ends = np.hstack([np.full_like(last, -1), np.minimum(places, last), last])
+    # Coarser cells have some of these ends, and reach up to the next one of them.
+    step = np.take(most // np.array(CELLS), fineness)[:, None]
+    coarse = np.arange(most + 1) // step * step
+    ends = np.take_along_axis(ends, coarse, axis=1)
+    used = np.diff(ends) > 0
+    below = np.concatenate([np.zeros((3, len(n_cells), 1)), below], axis=-1)
+    merged = np.diff(np.take_along_axis(below, ends[None] + 1, axis=-1))
+    return merged, used
 
 
 def excess_share(residual: np.ndarray, statistic: Any, df: Any) -> Any:
@@ -191,14 +260,15 @@ def mixture_cuts(
     positives: ScoreHistogram, negatives: ScoreHistogram, rows: float
 ) -> np.ndarray:
     """Return the edges between as many cells as so many rows fill; none if too few."""
-    if rows < CELLS[0] * _ROWS_PER_CELL:
+    fineness = _fineness(rows)
+    if fineness < 0:
         return positives.edges[:0]
-    return nested_cuts(positives, negatives)[_fineness(rows)]
+    return nested_cuts(positives, negatives)[fineness]
 
 
-def _fineness(rows: float) -> int:
-    """Return which cells are the finest that the smallest histogram fills."""
-    return sum(rows >= cells * _ROWS_PER_CELL for cells in CELLS) - 1
+def _fineness(rows: Any) -> Any:
+    """Return which cells are the finest that the smallest histogram fills; -1 if none."""
+    return np.searchsorted(np.multiply(CELLS, _ROWS_PER_CELL), rows, "right") - 1
 
 
 def smoothed_shares(counts: np.ndarray, used: np.ndarray | bool = True) -> np.ndarray:
@@ -238,7 +308,10 @@ class ColumnFit:
 
 
 def fit_columns(
-    cells: Sequence[ColumnCells], counts: np.ndarray, prevalence: np.ndarray
+    cells: Sequence[ColumnCells],
+    counts: np.ndarray,
+    prevalence: np.ndarray,
+    error: np.ndarray | float = 0.0,
 ) -> dict[str, np.ndarray]:
     """Test the columns of all groups, each at a prevalence.
 
@@ -250,6 +323,8 @@ def fit_columns(
         cells of a column. See `TableCells.by_column`.
     prevalence : ndarray of shape (n_groups, n_columns)
         What the scores say.
+    error : float or ndarray of shape (n_groups, 1), default=0.0
+        Its standard error.
 
     Returns
     -------
@@ -267,9 +342,11 @@ def fit_columns(
     and batch together under the null, by three steps of EM: with the shares of
     training alone the test rejects too often where cells are rare.
 
-    The noise of the estimated rho is left out. If the scores tell all there is to know
-    of rho, the noise of e and of rho cancel (Hausman 1978); in simulations the level
-    is kept without it, and power is lost with it.
+    The noise of the estimated rho is left out where it is less than that of the
+    column's own. If the scores tell all there is to know of rho, the noise of e and of
+    rho cancel (Hausman 1978); in simulations the level is kept without it, and power is
+    lost with it. Scores that tell less than a column are not so good: there, what the
+    column says of rho counts as if it were as noisy as theirs.
     """
     rho = prevalence[..., None]
     n1, n0, rows = _total(counts)
@@ -289,12 +366,14 @@ def fit_columns(
     residual = batch / rows - mixture(rho, positives / n1, negatives / n0)
     noise = noise_weights(rho, rows, n1, n0)
     weighted = _weigh(residual, p, n, noise, used)
-    statistic = np.maximum(_total(residual * weighted), 0)[..., 0]
+    statistic = _total(residual * weighted)[..., 0]
     # The prevalence that this column by itself speaks for, by least squares.
     information = _total(direction * _weigh(direction, p, n, noise, used))[..., 0]
     tells_apart = information >= _LEAST_INFORMATION
     information = np.where(tells_apart, information, 1)
     step = _total(direction * weighted)[..., 0] / information
+    noisier = np.maximum(information * error**2, 1)
+    statistic = np.maximum(statistic - step**2 * information * (1 - 1 / noisier), 0)
     # F and not chi-square: the covariance is estimated from few rows, too.
     tested_df = np.maximum(df, 1)
     fewest = np.minimum(n1, n0)[..., 0]
@@ -319,7 +398,7 @@ def _weigh(
     vector: np.ndarray,
     p: np.ndarray,
     n: np.ndarray,
-    noise: tuple[Any, Any],
+    noise: Any,
     used: np.ndarray,
 ) -> np.ndarray:
     """Multiply a vector by the inverse of the covariance of `fit_columns`.
@@ -328,15 +407,16 @@ def _weigh(
     inverted without a matrix (Woodbury 1950). The first cell is left out: the others
     determine it.
     """
-    w1, w0 = noise
-    p, n = p.copy(), n.copy()
-    p[..., 0] = n[..., 0] = 0
-    diagonal = np.where(used, w1 * p + w0 * n, 1)
-    diagonal[..., 0] = np.inf
+    # So scaled, neither part of the noise may be 0 without harm.
+    p = np.sqrt(noise[0]) * p
+    n = np.sqrt(noise[1]) * n
+    diagonal = np.where(used, np.sqrt(noise[0]) * p + np.sqrt(noise[1]) * n, 1)
+    first = used.argmax(axis=-1)[..., None]
+    np.put_along_axis(diagonal, first, np.inf, axis=-1)
     p_part = p / diagonal
     n_part = n / diagonal
-    pp = 1 / w1 - _total(p * p_part)
-    nn = 1 / w0 - _total(n * n_part)
+    pp = 1 - _total(p * p_part)
+    nn = 1 - _total(n * n_part)
     pn = _total(p * n_part)
     determinant = pp * nn - pn**2
     of_p = _total(vector * p_part)

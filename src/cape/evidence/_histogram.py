@@ -284,11 +284,6 @@ class ScoreHistogram:
         occupied = self.counts > 0
         return np.divide(self.sums / ONE, self.counts, out=centres, where=occupied)
 
-    @cached_property
-    def answers(self) -> dict[Any, Any]:
-        """What quantifiers computed from these counts, which they are asked again."""
-        return {}
-
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone: what was computed from them is computed again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -8,7 +8,7 @@ the interval of every quantifier a matter of three means and three variances.
 from __future__ import annotations
 
 import warnings
-from math import sqrt
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -90,7 +90,8 @@ def moment_interval(
     Returns
     -------
     low, high : float
-        The ends of the interval, in [0, 1].
+        The ends of the interval, in [0, 1]. Moments of several batches are arrays, and
+        so are the ends.
 
     Notes
     -----
@@ -113,7 +114,7 @@ def moment_interval(
     >>> negatives = Moments(mean=0.3, variance=0.04, size=500)
     >>> batch = Moments(mean=0.4, variance=0.07, size=200)
     >>> low, high = moment_interval(positives, negatives, batch, level=0.95)
-    >>> round(low, 3), round(high, 3)
+    >>> round(float(low), 3), round(float(high), 3)
     (0.171, 0.327)
     """
     z = ndtri((1 + level) / 2)
@@ -132,24 +133,25 @@ def moment_interval(
     a = gap**2 - z**2 * quadratic
     b = -2 * gap * excess - z**2 * linear
     c = excess**2 - z**2 * constant
+    root = np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0))
     # Fieller: with a <= 0 the gap itself is not significant; no rho can be excluded.
-    if a <= 0:
-        return 0.0, 1.0
-    discriminant = b**2 - 4 * a * c
-    root = sqrt(max(discriminant, 0.0))
-    low = _clipped((-b - root) / (2 * a))
-    high = _clipped((-b + root) / (2 * a))
+    is_known = np.asarray(a > 0)
+    divisor = np.where(is_known, 2 * a, 1.0)
+    low = np.clip((-b - root) / divisor, 0.0, 1.0)
+    high = np.clip((-b + root) / divisor, 0.0, 1.0)
 
     # A mean beyond that of a pure batch may leave no rho that passes, or a very short
     # interval. What remains is the end itself, give or take the noise of a pure batch.
+    gap = np.where(is_known, gap, 1.0)
     centre = excess / gap
-    if centre > 1:
-        noise = z * sqrt(batch_1 + training_1) / abs(gap)
-        return _clipped(min(low, 1 - noise)), 1.0
-    if centre < 0:
-        noise = z * sqrt(batch_0 + training_0) / abs(gap)
-        return 0.0, _clipped(max(high, noise))
-    return low, high
+    low_end = 1 - z * np.sqrt(batch_1 + training_1) / np.abs(gap)
+    high_end = z * np.sqrt(batch_0 + training_0) / np.abs(gap)
+    above, below = centre > 1, centre < 0
+    low = np.where(above, np.clip(np.minimum(low, low_end), 0.0, 1.0), low)
+    high = np.where(below, np.clip(np.maximum(high, high_end), 0.0, 1.0), high)
+    low = np.where(is_known & ~below, low, 0.0)
+    high = np.where(is_known & ~above, high, 1.0)
+    return low[()], high[()]
 
 
 # If scores tell the classes apart perfectly, there is no noise to divide by.
@@ -165,12 +167,21 @@ class Likelihood(NamedTuple):
     Parameters
     ----------
     positives, negatives, batch : Moments
-        Of the statistic, over the two classes in training and over the batch.
+        Of the statistic, over the two classes in training and over the batch; or arrays
+        of those of several groups.
     """
 
     positives: Moments
     negatives: Moments
     batch: Moments
+
+    def beside(self, n_axes: int) -> Likelihood:
+        """Return the moments of several groups with more axes after that of groups."""
+        shape = (-1, *[1] * n_axes)
+        parts = []
+        for part in self:
+            parts.append(Moments(*[np.reshape(values, shape) for values in part]))
+        return Likelihood(*parts)
 
     def log(
         self,
@@ -216,6 +227,28 @@ class Likelihood(NamedTuple):
         w1, w0 = noise_weights(prevalence, worth, positives.size, negatives.size)
         variance = w1 * positives.variance + w0 * negatives.variance
         return np.maximum(variance, _LEAST_VARIANCE)
+
+
+def interpolate(x: np.ndarray, xp: np.ndarray, fp: np.ndarray) -> np.ndarray:
+    """Interpolate, as `numpy.interp` does, in each row of arrays.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_rows, n_values)
+    xp, fp : ndarray of shape (n_rows, n_points)
+        The points, which rise, and what is known there.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_values)
+    """
+    place = (xp[:, None] <= x[..., None]).sum(axis=-1) - 1
+    place = np.clip(place, 0, xp.shape[1] - 2)
+    left, right = (np.take_along_axis(xp, place + step, 1) for step in (0, 1))
+    low, high = (np.take_along_axis(fp, place + step, 1) for step in (0, 1))
+    gap = right - left
+    share = np.divide(x - left, gap, out=np.zeros_like(x), where=gap > 0)
+    return low + np.clip(share, 0, 1) * (high - low)
 
 
 def noise_weights(
@@ -408,7 +441,7 @@ class Quantifier(BaseEstimator):
         if estimate is None:
             estimate = self.estimate(batch)
         low, high = self._interval(batch, estimate, level)
-        return min(low, estimate), max(high, estimate)
+        return float(min(low, estimate)), float(max(high, estimate))
 
     def statistic_moments(
         self, histogram: ScoreHistogram, prevalence: float
@@ -446,6 +479,41 @@ class Quantifier(BaseEstimator):
                 f"{values!r:.200}."
             )
         return Moments.of(values, histogram)
+
+    @classmethod
+    def of_groups(
+        cls,
+        quantifiers: Sequence[Quantifier],
+        batches: Sequence[ScoreHistogram],
+        level: float | None = None,
+    ) -> tuple[np.ndarray, Likelihood]:
+        """Estimate the prevalences of several groups, and say how likely others are.
+
+        Parameters
+        ----------
+        quantifiers : sequence of Quantifier
+            Of this class, one a group.
+        batches : sequence of ScoreHistogram
+        level : float, default=None
+            Level of intervals; None computes none.
+
+        Returns
+        -------
+        estimates : ndarray of shape (n_groups, 1 or 3)
+            The prevalence, and the ends of its interval.
+        likelihood : Likelihood
+            Of arrays of shape (n_groups,).
+        """
+        estimates = []
+        moments = []
+        for quantifier, batch in zip(quantifiers, batches, strict=True):
+            value = quantifier.estimate(batch)
+            # Some intervals cost a hundred times the estimate.
+            ends = () if level is None else quantifier.interval(batch, level, estimate=value)
+            estimates.append([value, *ends])
+            moments.append(quantifier.likelihood(batch, value))
+        arrays = np.moveaxis(np.array(moments, dtype=float), 0, -1)
+        return np.array(estimates), Likelihood(*[Moments(*part) for part in arrays])
 
     def likelihood(self, batch: ScoreHistogram, estimate: float) -> Likelihood:
         """Return the likelihood of each prevalence, centered at the estimate.

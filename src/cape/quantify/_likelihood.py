@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from cape.quantify._base import (
     Likelihood,
     Moments,
     Quantifier,
+    interpolate,
     moment_interval,
     noise_weights,
 )
@@ -84,6 +85,7 @@ def decreasing_root(
     x = np.array(start, dtype=np.float64)
     left = np.zeros_like(x)
     right = np.ones_like(x)
+    done = np.zeros(x.shape, dtype=bool)
     for step in range(_MOST_STEPS):
         value, derivative = function(x)
         root_is_right = value > 0
@@ -101,10 +103,12 @@ def decreasing_root(
         end = np.where(root_is_right, right, left)
         towards_end = end + (x - end) * share
 
-        previous = x
-        x = np.where(in_bracket, newton, towards_end)
-        moved = np.abs(x - previous)
-        if (moved <= _LAST_STEP).all():
+        # A root that is found stays: it does not depend on those beside it.
+        nearer = np.where(in_bracket, newton, towards_end)
+        moved = np.where(done, 0.0, np.abs(nearer - x))
+        x = np.where(done, x, nearer)
+        done = moved <= _LAST_STEP
+        if done.all():
             break
     # An end whose side of the bracket never moved is the answer if x is all but there.
     at_low = (left == 0) & (x < _AT_THE_END)
@@ -144,33 +148,12 @@ class EMQ(Quantifier):
     """
 
     def _estimate(self, batch: ScoreHistogram) -> float:
-        occupied = batch.counts > 0
-        counts = batch.counts[occupied]
-        scores = batch.centres[occupied]
-        # By Bayes' rule these are p(x | y) / p(x) of training, for y = 1 and y = 0.
-        positive = scores / self.prevalence_
-        negative = (1 - scores) / (1 - self.prevalence_)
-
-        def slope(q: np.ndarray) -> ValuesAndDerivatives:
-            terms = (positive - negative) / (q * positive + (1 - q) * negative)
-            value = counts @ terms
-            derivative = -(counts @ terms**2)
-            return np.array([value]), np.array([derivative])
-
-        start = np.array([self.prevalence_])
-        maximum = decreasing_root(slope, start)
-        return float(maximum[0])
+        prevalence = np.array([self.prevalence_])
+        return float(_most_likely(prevalence, Cells.of([batch]))[0])
 
     def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
-        scores = _means_in_cells(scores, self.positives_.edges)
-        positive = scores / self.prevalence_
-        negative = (1 - scores) / (1 - self.prevalence_)
-
-        def slope(q: np.ndarray) -> ValuesAndDerivatives:
-            terms = (positive - negative) / (q * positive + (1 - q) * negative)
-            return terms.sum(axis=0), -(terms**2).sum(axis=0)
-
-        return decreasing_root(slope, np.full(scores.shape[1], self.prevalence_))
+        rows = Cells.of_rows(scores, self.positives_.edges)
+        return _most_likely(np.full(scores.shape[1], self.prevalence_), rows)
 
     def _statistic(self, histogram: ScoreHistogram, prevalence: float) -> np.ndarray:
         # The slope above, of a single row. Its mean is 0 at the estimate; how it
@@ -178,24 +161,87 @@ class EMQ(Quantifier):
         return posterior_statistic(histogram.centres, self.prevalence_, prevalence)
 
 
-def _means_in_cells(scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Replace the scores of each row by the means of those that share a cell.
+class Cells(NamedTuple):
+    """The cells with scores of several histograms, one histogram after the other.
 
-    A histogram of the row has these means, and nothing else, in its cells.
+    Sums are over the cells of a histogram: they do not depend on the other histograms.
+
+    Parameters
+    ----------
+    counts, centres : ndarray of shape (n_cells,)
+    n_cells : ndarray of int of shape (n_histograms,)
+        Cells of each histogram.
+    rows : ndarray of shape (n_histograms,)
+        Rows of each histogram.
     """
-    cells = np.searchsorted(edges, scores)
-    share_a_cell = cells[:, None] == cells
-    sums = (share_a_cell * scores).sum(axis=1)
-    return sums / ONE / share_a_cell.sum(axis=1)
+
+    counts: np.ndarray
+    centres: np.ndarray
+    n_cells: np.ndarray
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, histograms: Sequence[ScoreHistogram]) -> Cells:
+        """Collect the cells of histograms."""
+        counts = np.concatenate([histogram.counts for histogram in histograms])
+        sums = np.concatenate([histogram.sums for histogram in histograms])
+        used = np.flatnonzero(counts)
+        ends = np.cumsum([len(histogram.counts) for histogram in histograms])
+        n_cells = np.diff(np.searchsorted(used, ends), prepend=0)
+        rows = np.array([histogram.size for histogram in histograms], dtype=float)
+        counts = counts[used]
+        return cls(counts, sums[used] / ONE / counts, n_cells, rows)
+
+    @classmethod
+    def of_rows(cls, scores: np.ndarray, edges: np.ndarray) -> Cells:
+        """Make a histogram of each row.
+
+        Parameters
+        ----------
+        scores : ndarray of int64 of shape (n_models, n_rows)
+        edges : ndarray of int64
+            Scores of a row that share a cell are replaced by their mean.
+        """
+        cells = np.searchsorted(edges, scores)
+        share_a_cell = cells[:, None] == cells
+        sums = (share_a_cell * scores).sum(axis=1)
+        centres = (sums / ONE / share_a_cell.sum(axis=1)).T.ravel()
+        n_models, n_rows = scores.shape
+        n_cells = np.full(n_rows, n_models)
+        return cls(np.ones(len(centres)), centres, n_cells, np.ones(n_rows))
+
+    def repeat(self, values: np.ndarray) -> np.ndarray:
+        """Repeat the value of a histogram for each of its cells."""
+        return np.repeat(values, self.n_cells)
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """Sum up over the cells of each histogram, each times its count."""
+        starts = np.cumsum(self.n_cells) - self.n_cells
+        return np.add.reduceat(self.counts * values, starts)
+
+    def moments(self, prevalence: np.ndarray, estimate: np.ndarray) -> Moments:
+        """Compute the moments of the posterior statistic over each histogram."""
+        pi, q = self.repeat(prevalence), self.repeat(estimate)
+        values = posterior_statistic(self.centres, pi, q)
+        total = self.total(np.ones(len(values)))
+        mean = self.total(values) / total
+        variance = self.total((values - self.repeat(mean)) ** 2) / total
+        return Moments(mean, variance, self.rows)
 
 
-def _median_on_grid(points: np.ndarray, density: np.ndarray) -> float:
-    """Return where the distribution function of a density on a grid crosses 1/2."""
-    masses = (density[:-1] + density[1:]) / 2
-    cumulated = np.append(0, np.cumsum(masses))
-    half = cumulated[-1] / 2
-    median = np.interp(half, cumulated, points)
-    return float(median)
+def _most_likely(prevalence: np.ndarray, batch: Cells) -> np.ndarray:
+    """Maximize the likelihood of Saerens et al. (2002) of each histogram."""
+    pi = batch.repeat(prevalence)
+    # By Bayes' rule these are p(x | y) / p(x) of training, for y = 1 and y = 0.
+    positive = batch.centres / pi
+    negative = (1 - batch.centres) / (1 - pi)
+
+    def slope(q: np.ndarray) -> ValuesAndDerivatives:
+        q = batch.repeat(q)
+        terms = (positive - negative) / (q * positive + (1 - q) * negative)
+        return batch.total(terms), -batch.total(terms**2)
+
+    return decreasing_root(slope, prevalence)
 
 
 def quantile_cuts(counts: np.ndarray, edges: np.ndarray, cells: int) -> np.ndarray:
@@ -274,27 +320,12 @@ class OneStepEMQ(EMQ):
     """
 
     def _estimate(self, batch: ScoreHistogram) -> float:
-        return _posterior_median(self.likelihood(batch))
+        return float(_posterior_median(_one_step([self], Cells.of([batch])))[0])
 
     def _estimate_each(self, scores: np.ndarray) -> np.ndarray:
-        # The maxima of EMQ, and the moments of both classes at the best q of each row,
-        # take most of the time: they are computed for all rows at once.
-        starts = super()._estimate_each(scores)
-        q = self._best_prevalence(starts, 1)[:, None]
-        moments = []
-        for histogram in (self.positives_, self.negatives_):
-            values = posterior_statistic(histogram.centres, self.prevalence_, q)
-            means = values @ histogram.shares
-            variances = (values - means[:, None]) ** 2 @ histogram.shares
-            moments.append((means, variances, np.full(len(q), histogram.size)))
-        of_rows = _means_in_cells(scores, self.positives_.edges).T
-        means = posterior_statistic(of_rows, self.prevalence_, q).mean(axis=1)
-        moments.append((means, np.zeros(len(q)), np.ones(len(q))))
-        estimates = []
-        for row in np.moveaxis(np.array(moments), 2, 0).tolist():
-            likelihood = Likelihood(*[Moments(*values) for values in row])
-            estimates.append(_posterior_median(likelihood))
-        return np.clip(estimates, 0.0, 1.0)
+        rows = Cells.of_rows(scores, self.positives_.edges)
+        likelihood = _one_step([self] * scores.shape[1], rows)
+        return np.clip(_posterior_median(likelihood), 0.0, 1.0)
 
     def _interval(
         self, batch: ScoreHistogram, estimate: float, level: float
@@ -317,31 +348,58 @@ class OneStepEMQ(EMQ):
         -------
         Likelihood
         """
-        training = (self.positives_, self.negatives_)
-        # An adaptation asks up to three times. While kept, histograms keep their ids.
-        key = (type(self), *map(id, training))
-        if key not in batch.answers:
-            start = super()._estimate(batch)
-            q = self._best_prevalence(start, batch.size)
-            moments = []
-            for part in (*training, batch):
-                moments.append(Moments.of(self._statistic(part, q), part))
-            batch.answers[key] = Likelihood(*moments), training
-        return batch.answers[key][0]
+        parts = _one_step([self], Cells.of([batch]))
+        return Likelihood(*[Moments(*np.array(part)[:, 0].tolist()) for part in parts])
 
-    def _best_prevalence(self, start: Any, n_rows: float) -> Any:
-        """Return the q at which the statistic has the least noise."""
-        # The likelihood of few rows is often greatest at an end, where the statistic
-        # has a pole. One more row of each class moves q0 inside, and does nothing in
-        # large batches (Laplace's rule of succession).
-        rho = (n_rows * start + 1) / (n_rows + 2)
-        w1, w0 = noise_weights(rho, n_rows, self.positives_.size, self.negatives_.size)
-        return w1 / (w1 + w0)
+    @classmethod
+    def of_groups(
+        cls,
+        quantifiers: Sequence[OneStepEMQ],
+        batches: Sequence[ScoreHistogram],
+        level: float | None = None,
+    ) -> tuple[np.ndarray, Likelihood]:
+        """Estimate the prevalences of several groups at once."""
+        if cls is not OneStepEMQ:
+            return super().of_groups(quantifiers, batches, level)
+        likelihood = _one_step(quantifiers, Cells.of(batches))
+        estimate = _posterior_median(likelihood)
+        if level is None:
+            return estimate[:, None], likelihood
+        low, high = moment_interval(*likelihood, level)
+        ends = np.minimum(low, estimate), np.maximum(high, estimate)
+        return np.column_stack([estimate, *ends]), likelihood
 
 
-def _posterior_median(likelihood: Likelihood) -> float:
-    """Return the posterior median of the prevalence under a flat prior."""
+def _one_step(quantifiers: Sequence[OneStepEMQ], batch: Cells) -> Likelihood:
+    """Return the likelihoods of several batches, each with its quantifier."""
+    prevalence = np.array([quantifier.prevalence_ for quantifier in quantifiers])
+    positives = Cells.of([quantifier.positives_ for quantifier in quantifiers])
+    negatives = Cells.of([quantifier.negatives_ for quantifier in quantifiers])
+    start = _most_likely(prevalence, batch)
+    q = best_prevalence(start, batch.rows, positives.rows, negatives.rows)
+    parts = (positives, negatives, batch)
+    return Likelihood(*[part.moments(prevalence, q) for part in parts])
+
+
+def best_prevalence(
+    start: Any, n_rows: Any, n_positives: Any, n_negatives: Any
+) -> np.ndarray:
+    """Return the q at which the statistic has the least noise."""
+    # The likelihood of few rows is often greatest at an end, where the statistic has a
+    # pole. One more row of each class moves q0 inside, and does nothing in large
+    # batches (Laplace's rule of succession).
+    rho = (n_rows * start + 1) / (n_rows + 2)
+    w1, w0 = noise_weights(rho, n_rows, n_positives, n_negatives)
+    return w1 / (w1 + w0)
+
+
+def _posterior_median(likelihood: Likelihood) -> np.ndarray:
+    """Return the posterior medians of prevalences under a flat prior."""
     low, high = moment_interval(*likelihood, _LEVEL_OF_GRID)
-    rho = np.linspace(low, high, _POINTS_OF_GRID)
-    log_likelihood = likelihood.log(rho)
-    return _median_on_grid(rho, np.exp(log_likelihood - log_likelihood.max()))
+    rho = np.linspace(low, high, _POINTS_OF_GRID, axis=1)
+    log_likelihood = likelihood.beside(1).log(rho)
+    density = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+    masses = (density[:, :-1] + density[:, 1:]) / 2
+    cumulated = np.cumsum(masses, axis=1)
+    cumulated = np.concatenate([np.zeros((len(rho), 1)), cumulated], axis=1)
+    return interpolate(cumulated[:, -1:] / 2, cumulated, rho)[:, 0]

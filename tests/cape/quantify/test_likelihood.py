@@ -17,6 +17,7 @@ from cape.quantify import (
 from cape.quantify._base import Likelihood, Moments, moment_interval, noise_weights
 from cape.quantify._likelihood import (
     _posterior_median,
+    best_prevalence,
     decreasing_root,
 )
 
@@ -174,7 +175,8 @@ def test_the_median_of_one_step_by_brute_force(n, centre):
     cumulated = np.cumsum(density) / density.sum()
     median = grid[np.searchsorted(cumulated, 0.5)]
     spread = np.diff(np.interp([0.16, 0.84], cumulated, grid))[0]
-    found = _posterior_median(Likelihood(positives, negatives, Moments(mean, 1.0, n)))
+    batch = Moments(mean, 1.0, n)
+    found = _posterior_median(Likelihood(positives, negatives, batch).beside(0))
     assert found == pytest.approx(median, abs=0.02 * spread)
 
 
@@ -212,7 +214,7 @@ def test_no_other_q_has_less_noise_if_scores_are_calibrated(seed, a, b, rho, n):
     positives, negatives = calibrated_histograms(seed, a, b)
     quantifier = OneStepEMQ().fit(positives, negatives)
     start = (rho * (n + 2) - 1) / n
-    best = quantifier._best_prevalence(start, n)
+    best = best_prevalence(start, n, positives.size, negatives.size)
     least = noise_at(quantifier, best, rho, n)
     for q in np.linspace(0.01, 0.99, 25):
         assert least <= noise_at(quantifier, q, rho, n) * (1 + 1e-6) or not (
