@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from scipy.special import betainc
 
-from cape.base._estimate import Estimate
 from cape.base._groups import Group
 from cape.base._limits import LEVEL, WIDEST
-from cape.drift._mixture import ColumnFit, MixtureFit, fit_columns, fit_mixture, holm
+from cape.drift._mixture import ColumnFit, MixtureFit, fit_columns, fit_mixtures, holm
 from cape.evidence._columns import (
     FIRST,
     FOREIGN,
@@ -25,7 +24,7 @@ from cape.evidence._columns import (
     take_column,
 )
 from cape.evidence._evidence import GroupEvidence
-from cape.quantify._base import mixture
+from cape.quantify._base import Answers, mixture
 from cape.shown import _results as words
 from cape.training._group_model import GroupModel
 
@@ -36,6 +35,9 @@ _NEAREST_TO_PURE = 0.02
 _USUAL_IN_SOME_GROUPS = ("constant", "missing")
 """Faults that need the group's own columns: all people above 65 may have the same kind
 of insurance, which all groups together have not."""
+
+_GROUPS_AT_ONCE = 64
+"""More groups at once need more memory, fewer more time."""
 
 _OWN_STEPS = 3
 """Steps to the prevalence that a column speaks for."""
@@ -200,6 +202,46 @@ class ColumnDrift:
 
 
 @dataclass(frozen=True)
+class ColumnTests(Sequence):
+    """The columns of one group. Records are made when somebody looks at them.
+
+    Parameters
+    ----------
+    p_values : list of float
+        Of the columns that could be tested.
+    p_adjusted : float
+        The smallest adjusted p-value; 1 if there is none.
+    at_fault : bool
+        Whether a column is plainly not what it was.
+    make : callable
+        Makes the records.
+    """
+
+    p_values: list[float]
+    p_adjusted: float
+    at_fault: bool
+    make: Callable[[], Sequence[ColumnDrift]] = field(compare=False)
+
+    @classmethod
+    def of(cls, columns: Sequence[ColumnDrift]) -> ColumnTests:
+        """Collect records that are there."""
+        p_values = [one.fit.p_value for one in columns if one.fit.df > 0]
+        smallest = min((one.p_adjusted for one in columns), default=1.0)
+        at_fault = any(one.fault for one in columns)
+        return cls(p_values, smallest, at_fault, partial(tuple, columns))
+
+    @cached_property
+    def _records(self) -> Sequence[ColumnDrift]:
+        return self.make()
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._records[place]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+
+@dataclass(frozen=True)
 class GroupDrift:
     """What speaks against a prior shift in one group.
 
@@ -207,7 +249,7 @@ class GroupDrift:
     ----------
     score : MixtureFit or None
         The test of the scores; None if it would not keep its level.
-    columns : tuple of ColumnDrift
+    columns : sequence of ColumnDrift
         Empty if columns were not counted.
     score_p_adjusted : float
         The p-value of the scores after Holm's correction for all columns and groups.
@@ -217,16 +259,22 @@ class GroupDrift:
     """
 
     score: MixtureFit | None
-    columns: tuple[ColumnDrift, ...]
+    columns: Sequence[ColumnDrift]
     score_p_adjusted: float = 1.0
     weighted: bool = False
+
+    @cached_property
+    def _tested(self) -> ColumnTests:
+        if isinstance(self.columns, ColumnTests):
+            return self.columns
+        return ColumnTests.of(self.columns)
 
     @property
     def p_values(self) -> list[float]:
         """P-values of the scores and of the columns that could be tested."""
-        values = [one.fit.p_value for one in self.columns if one.fit.df > 0]
+        values = self._tested.p_values
         if self.score is not None and self.score.df > 0:
-            values.append(self.score.p_value)
+            values = [*values, self.score.p_value]
         return values
 
     @property
@@ -237,12 +285,13 @@ class GroupDrift:
     @property
     def p_adjusted(self) -> float:
         """The smallest adjusted p-value."""
-        of_columns = [column.p_adjusted for column in self.columns]
-        return min([self.score_p_adjusted, *of_columns])
+        return min(self.score_p_adjusted, self._tested.p_adjusted)
 
     @property
     def faults(self) -> list[ColumnDrift]:
         """Columns that are plainly not what they were."""
+        if not self._tested.at_fault:
+            return []
         return [column for column in self.columns if column.fault]
 
     @property
@@ -263,7 +312,7 @@ class GroupDrift:
 def find_drift(
     models: Mapping[Group, GroupModel],
     evidence: Mapping[Group, GroupEvidence],
-    estimates: Mapping[Group, float],
+    answers: Answers,
     *,
     columns: bool = True,
 ) -> dict[Group, GroupDrift]:
@@ -273,7 +322,7 @@ def find_drift(
     ----------
     models : mapping from group to GroupModel
     evidence : mapping from group to GroupEvidence
-    estimates : mapping from group to float
+    answers : Answers
         What the quantifiers say.
     columns : bool, default=True
         Whether to look at columns, where they were counted.
@@ -282,97 +331,164 @@ def find_drift(
     -------
     dict from group to GroupDrift
     """
-    scores = {}
+    scores = _test_scores(models, evidence)
+    counted = []
+    for group, part in evidence.items():
+        if columns and part.columns is not None and models[group].columns is not None:
+            counted.append(group)
+    tests = _test_columns(models, evidence, answers, counted) if counted else {}
+    p_scores = [score.p_value for score in scores.values()]
+    p_columns = tests["p_value"].ravel() if tests else np.empty(0)
+    adjusted = np.array(holm(np.concatenate([p_scores, p_columns])))
+    p_adjusted = dict(zip(scores, adjusted[: len(scores)].tolist(), strict=True))
+    if tests:
+        tests["p_adjusted"] = adjusted[len(scores) :].reshape(tests["p_value"].shape)
+    rows = {group: place for place, group in enumerate(counted)}
+    found = {}
+    for group, part in evidence.items():
+        tested: Sequence[ColumnDrift] = ()
+        if group in rows:
+            of_group = {name: values[rows[group]] for name, values in tests.items()}
+            tested = ColumnTests(
+                p_values=of_group["p_value"][of_group["df"] > 0].tolist(),
+                p_adjusted=float(of_group["p_adjusted"].min(initial=1.0)),
+                at_fault=bool((of_group["fault"] != "").any()),
+                make=partial(_column_records, models[group], part, of_group),
+            )
+        found[group] = GroupDrift(
+            scores.get(group),
+            tested,
+            p_adjusted.get(group, 1.0),
+            models[group].weighted != part.scores.is_weighted,
+        )
+    return found
+
+
+def _test_scores(
+    models: Mapping[Group, GroupModel], evidence: Mapping[Group, GroupEvidence]
+) -> dict[Group, MixtureFit]:
+    """Test the scores of the groups where the test is sound."""
+    cases = {}
     for group, part in evidence.items():
         model = models[group]
         if model.test_is_sound:
-            scores[group] = fit_mixture(
-                model.positives, model.negatives, part.scores, part.agreements
-            )
-    counted = []
-    if columns:
-        counted = [
-            group
-            for group, part in evidence.items()
-            if part.columns is not None and models[group].columns is not None
-        ]
-    of_columns = _test_columns(models, evidence, estimates, counted) if counted else {}
-    p_values = [score.p_value for score in scores.values()]
-    for drifts in of_columns.values():
-        p_values += [drift.fit.p_value for drift in drifts]
-    adjusted = iter(holm(p_values))
-    p_scores = {group: next(adjusted) for group in scores}
-    found = {}
-    for group in evidence:
-        drifts = of_columns.get(group, [])
-        drifts = [replace(drift, p_adjusted=next(adjusted)) for drift in drifts]
-        p_score = p_scores.get(group, 1.0)
-        score = scores.get(group)
-        weighted = models[group].weighted != evidence[group].scores.is_weighted
-        found[group] = GroupDrift(score, tuple(drifts), p_score, weighted)
-    return found
+            classes = model.positives, model.negatives
+            cases[group] = (*classes, part.scores, part.agreements)
+    groups = list(cases)
+    fits = {}
+    for first in range(0, len(groups), _GROUPS_AT_ONCE):
+        block = groups[first : first + _GROUPS_AT_ONCE]
+        fields = fit_mixtures([cases[group] for group in block])
+        rows = zip(*(values.tolist() for values in fields.values()), strict=True)
+        for group, row in zip(block, rows, strict=True):
+            fits[group] = MixtureFit(*row)
+    return fits
 
 
 def _test_columns(
     models: Mapping[Group, GroupModel],
     evidence: Mapping[Group, GroupEvidence],
-    estimates: Mapping[Group, float],
+    answers: Answers,
     groups: Sequence[Group],
-) -> dict[Group, list[ColumnDrift]]:
-    """Test every column of some groups at the prevalence that the scores found."""
-    trained: list[Any] = [models[group].columns for group in groups]
-    batches: list[Any] = [evidence[group].columns for group in groups]
-    # All groups of a model have the same cells.
-    table = trained[0].cells
-    positives = [columns.positives for columns in trained]
-    negatives = [columns.negatives for columns in trained]
-    counts = np.array([positives, negatives, [columns.counts for columns in batches]])
-    counts = table.by_column(counts)
-    totals = counts.sum(axis=-1)
-    shares = counts / totals[..., None]
-    rows = totals[-1]
-    rho = _inside([estimates[group] for group in groups])
-    prevalences = np.tile(rho[:, None], len(table.columns))
-    expected = mixture(prevalences[..., None], shares[0], shares[1])
-    faults, unit_factors = find_faults(table.columns, shares, rows, expected)
-    are_own = np.array([columns.are_own for columns in trained])
-    faults[~are_own[:, None] & np.isin(faults, _USUAL_IN_SOME_GROUPS)] = ""
-    are_tested = are_own[:, None] & (rows >= _FEWEST_ROWS)
-    strange = are_tested & find_strange_values(table.columns, counts, rho)
-    are_numbers = [column.is_number for column in table.columns]
+) -> dict[str, np.ndarray]:
+    """Test every column of some groups at the prevalence that the scores found.
+
+    Returns
+    -------
+    dict from str to ndarray of shape (n_groups, n_columns)
+        The fields of `ColumnFit`, "fault" and "unit_factor"; and "rho", the prevalence,
+        of shape (n_groups, 1).
+    """
+    cells = models[groups[0]].columns.cells.columns  # type: ignore[union-attr]
+    rho = np.array([[answers.estimates[group].value] for group in groups])
+    rho = np.clip(rho, _NEAREST_TO_PURE, 1 - _NEAREST_TO_PURE)
+    places = {group: place for place, group in enumerate(evidence)}
+    errors = answers.likelihood.answer()[1][[places[group] for group in groups], None]
+    counted = partial(_counts, models, evidence)
+    blocks = []
+    for first in range(0, len(groups), _GROUPS_AT_ONCE):
+        block = slice(first, first + _GROUPS_AT_ONCE)
+        counts = counted(groups[block])
+        totals = counts.sum(axis=-1)
+        shares = counts / totals[..., None]
+        expected = mixture(rho[block, :, None], shares[0], shares[1])
+        faults, factors = find_faults(cells, shares, totals[-1], expected)
+        prevalences = np.tile(rho[block], len(cells))
+        tests = fit_columns(cells, counts, prevalences, errors[block])
+        sums = strange_values(cells, counts)
+        blocks.append({**tests, "fault": faults, "unit_factor": factors, **sums})
+    tests = {}
+    for name in blocks[0]:
+        tests[name] = np.concatenate([block[name] for block in blocks])
+    are_own = np.array([[models[g].columns.are_own] for g in groups])  # type: ignore
+    faults = tests["fault"]
+    faults[~are_own & np.isin(faults, _USUAL_IN_SOME_GROUPS)] = ""
+    are_tested = are_own & (tests["rows"][..., -1] >= _FEWEST_ROWS)
+    strange = are_tested & find_strange_values(cells, tests, rho)
+    are_numbers = [column.is_number for column in cells]
     of_values = np.where(are_numbers, "range", "unseen")
-    faults = np.where(strange & (faults == ""), of_values, faults)
-    fits = fit_columns(table.columns, counts, prevalences)
-    at_fault = (faults != "").any(axis=-1, keepdims=True)
-    if at_fault.any():
+    tests["fault"] = np.where(strange & (faults == ""), of_values, faults)
+    at_fault = np.flatnonzero((tests["fault"] != "").any(axis=-1))
+    for place in at_fault.tolist():
         # Scores that read a column at fault find a wrong prevalence, at which sound
         # columns would fail the test: each is tested at its own.
+        counts = counted([groups[place]])
+        prevalences = np.tile(rho[place], (1, len(cells)))
+        fits = {name: tests[name][[place]] for name in vars(ColumnFit())}
         for _ in range(_OWN_STEPS):
-            speaks = at_fault & np.isfinite(fits["error"])
-            own = _inside(fits["prevalence"])
+            own = np.clip(fits["prevalence"], _NEAREST_TO_PURE, 1 - _NEAREST_TO_PURE)
+            speaks = np.isfinite(fits["error"])
             prevalences = np.where(speaks, own, prevalences)
-            fits = fit_columns(table.columns, counts, prevalences)
-    found = {}
-    for place, group in enumerate(groups):
-        numbers = zip(
-            *(values[place].tolist() for values in fits.values()), strict=True
+            fits = fit_columns(cells, counts, prevalences, errors[[place]])
+        for name, values in fits.items():
+            tests[name][place] = values[0]
+    for name, default in vars(ColumnFit()).items():
+        tests[name] = np.where(are_own, tests[name], default)
+    return {**tests, "rho": rho}
+
+
+def _counts(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    groups: Sequence[Group],
+) -> np.ndarray:
+    """Return the counts of the columns of some groups, as `fit_columns` takes them."""
+    trained: list[Any] = [models[group].columns for group in groups]
+    batches: list[Any] = [evidence[group].columns for group in groups]
+    positives = [columns.positives for columns in trained]
+    negatives = [columns.negatives for columns in trained]
+    counts = [positives, negatives, [columns.counts for columns in batches]]
+    # All groups of a model have the same cells.
+    return trained[0].cells.by_column(np.array(counts))
+
+
+def _column_records(
+    model: GroupModel, evidence: GroupEvidence, tests: Mapping[str, np.ndarray]
+) -> tuple[ColumnDrift, ...]:
+    """Make the records of the columns of one group."""
+    group = None
+    counts = _counts({group: model}, {group: evidence}, [group])[:, 0]
+    rows = counts.sum(axis=-1)
+    positives, negatives, batch = counts / rows[..., None]
+    expected = mixture(tests["rho"], positives, negatives)
+    names = list(vars(ColumnFit()))
+    fits = zip(*(tests[name].tolist() for name in names), strict=True)
+    records = []
+    for place, fit in enumerate(fits):
+        cells = model.columns.cells.columns[place]  # type: ignore[union-attr]
+        record = ColumnDrift(
+            cells=cells,
+            batch=batch[place, : cells.n_cells],
+            expected=expected[place, : cells.n_cells],
+            rows=evidence.rows,
+            fit=ColumnFit(*fit),
+            fault=str(tests["fault"][place]),
+            unit_factor=float(tests["unit_factor"][place]),
+            unseen=evidence.columns.unseen.get(place, {}),  # type: ignore[union-attr]
+            p_adjusted=float(tests["p_adjusted"][place]),
         )
-        drifts = []
-        for column, fit in enumerate(numbers):
-            cells = table.columns[column]
-            drift = ColumnDrift(
-                cells=cells,
-                batch=shares[2, place, column, : cells.n_cells],
-                expected=expected[place, column, : cells.n_cells],
-                rows=evidence[group].rows,
-                fit=ColumnFit(*fit) if are_own[place] else ColumnFit(),
-                fault=str(faults[place, column]),
-                unit_factor=float(unit_factors[place, column]),
-                unseen=batches[place].unseen.get(column, {}),
-            )
-            drifts.append(drift)
-        found[group] = drifts
-    return found
+        records.append(record)
+    return tuple(records)
 
 
 def with_usual_values(drifts: Mapping[Group, GroupDrift], X: Any) -> dict:
@@ -417,10 +533,6 @@ def _usual_value(cells: ColumnCells, values: Column) -> float:
     if most < _ROWS_OF_A_NUMBER or most < _MOST * rows.sum():
         return float("nan")
     return float(outside[rows.argmax()])
-
-
-def _inside(prevalence: Any) -> np.ndarray:
-    return np.clip(prevalence, _NEAREST_TO_PURE, 1 - _NEAREST_TO_PURE)
 
 
 _FEWEST_ROWS = 20
@@ -484,17 +596,44 @@ def find_faults(
     return np.where(rows < _FEWEST_ROWS, "", faults), factors
 
 
-def find_strange_values(
-    cells: Sequence[ColumnCells], counts: np.ndarray, rho: np.ndarray
-) -> np.ndarray:
-    """Tell which columns hold more strange values than a prior shift can explain.
+def strange_values(
+    cells: Sequence[ColumnCells], counts: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Count the strange values of columns, as `find_strange_values` takes them.
 
     Parameters
     ----------
     cells : sequence of ColumnCells
     counts : ndarray of shape (3, n_groups, n_columns, n_cells)
         As in `fit_columns`.
-    rho : ndarray of shape (n_groups,)
+
+    Returns
+    -------
+    dict from str to ndarray of shape (n_groups, n_columns, 3)
+        The "rows" of the classes and the batch, those with "strange" values, and those
+        with "rare" levels of text.
+    """
+    kinds = np.zeros((2, *counts.shape[2:]), dtype=bool)
+    for place, column in enumerate(cells):
+        kinds[0, place, column.strange] = True
+        if not (column.kind == "empty" or column.is_number):
+            kinds[1, place, column.n_cells - 2] = True
+    strange, rare = ((counts * of_kind).sum(axis=-1) for of_kind in kinds)
+    sums = {"rows": counts.sum(axis=-1), "strange": strange, "rare": rare}
+    return {name: np.moveaxis(values, 0, -1) for name, values in sums.items()}
+
+
+def find_strange_values(
+    cells: Sequence[ColumnCells], sums: Mapping[str, np.ndarray], rho: np.ndarray
+) -> np.ndarray:
+    """Tell which columns hold more strange values than a prior shift can explain.
+
+    Parameters
+    ----------
+    cells : sequence of ColumnCells
+    sums : mapping from str to ndarray
+        From `strange_values`.
+    rho : ndarray of shape (n_groups, 1)
         The prevalences that the scores say.
 
     Returns
@@ -510,29 +649,26 @@ def find_strange_values(
     distribution of k + 1 rows; that of the mixture at rho has nearly one as well, with
     the same mean and variance, and the rows of the batch are then negative binomial.
     """
-    is_strange = np.zeros(counts.shape[2:], dtype=bool)
-    for place, column in enumerate(cells):
-        is_strange[place, column.strange] = True
-    *trained, found = (counts * is_strange).sum(axis=-1).astype(float)
-    rows = counts.sum(axis=-1)
+    rows = sums["rows"]
+    trained = sums["strange"][..., :2].astype(float)
+    found = sums["strange"][..., 2]
     for place, column in enumerate(cells):
         if column.kind == "empty" or column.is_number:
             continue
         # Training has seen none of these. Where rare levels are more frequent, so are
         # levels that are seen for the first time.
-        rare = counts[:2, :, place, column.n_cells - 2]
-        overall = rare.sum() / rows[:2, :, place].sum()
-        for k, k_rare in zip(trained, rare, strict=True):
-            k[:, place] = column.unseen_rate * (k_rare / overall if overall else 0)
-    weights = np.stack([rho, 1 - rho])[..., None] / rows[:2]
-    mean = (weights * (np.array(trained) + 1)).sum(axis=0)
-    variance = (weights**2 * (np.array(trained) + 1)).sum(axis=0)
+        rare = sums["rare"][:, place, :2]
+        overall = rare.sum() / rows[:, place, :2].sum()
+        trained[:, place] = column.unseen_rate * (rare / overall if overall else 0)
+    weights = np.stack([rho, 1 - rho], axis=-1) / rows[..., :2]
+    mean = (weights * (trained + 1)).sum(axis=-1)
+    variance = (weights**2 * (trained + 1)).sum(axis=-1)
     shape = mean**2 / variance
-    expected = mean * rows[2]
+    expected = mean * rows[..., 2]
     tail = betainc(np.maximum(found, 1), shape, expected / (shape + expected))
     p_values = np.where(found > 0, tail, 1.0)
-    adjusted = np.reshape(holm(p_values.ravel().tolist()), p_values.shape)
-    excess = found / rows[2] - (weights * np.array(trained)).sum(axis=0)
+    adjusted = np.reshape(holm(p_values.ravel()), p_values.shape)
+    excess = found / rows[..., 2] - (weights * trained).sum(axis=-1)
     return (adjusted < LEVEL) & (excess > _WORTH_NAMING)
 
 
@@ -590,15 +726,15 @@ right. Of 672 estimates for public series, 15 % of those below it were off by mo
 .15, and 1 % of those above."""
 
 
-def judge(drift: GroupDrift | None, estimate: Estimate, chance: float) -> str:
+def judge(drift: GroupDrift | None, width: float, chance: float) -> str:
     """Grade what is known of a group, by the evidence and by its effect.
 
     Parameters
     ----------
     drift : GroupDrift or None
         None if nobody looked.
-    estimate : Estimate
-        Made without labels.
+    width : float
+        Of the interval made without labels; NaN if there is none.
     chance : float
         That the estimate is off by no more than `TOLERANCE`.
 
@@ -609,7 +745,7 @@ def judge(drift: GroupDrift | None, estimate: Estimate, chance: float) -> str:
     """
     if drift is None:
         return "not_tested"
-    if drift.faults or estimate.width > WIDEST:
+    if drift.faults or width > WIDEST:
         return "uncertain"
     if drift.is_clear:
         return "some_drift" if chance >= _LIKELY else "drifted"

@@ -129,8 +129,8 @@ def fit_mixtures(cases: Sequence[tuple[Any, ...]]) -> dict[str, np.ndarray]:
         fields[name] = np.full(len(cases), default)
     sizes = np.array([[part.size for part in parts] for *parts, _ in cases], float)
     fineness = _fineness(sizes.min(axis=1))
-    filled = np.flatnonzero(fineness >= 0)
-    if len(filled) == 0:
+    filled = np.flatnonzero(fineness >= 0).tolist()
+    if not filled:
         return fields
     fineness = fineness[filled]
     n1, n0, rows = sizes[filled].T[..., None].copy()
@@ -178,7 +178,7 @@ def fit_mixtures(cases: Sequence[tuple[Any, ...]]) -> dict[str, np.ndarray]:
         "effect": excess_share(residual, statistic, df),
     }
     for name, values in found.items():
-        fields[name][filled[tested]] = values[tested]
+        fields[name][np.array(filled)[tested]] = values[tested]
     return fields
 
 
@@ -267,7 +267,7 @@ def mixture_cuts(
 
 
 def _fineness(rows: Any) -> Any:
-    """Return which cells are the finest that the smallest histogram fills; -1 if none."""
+    """Return which cells are the finest that so many rows fill; -1 if none are."""
     return np.searchsorted(np.multiply(CELLS, _ROWS_PER_CELL), rows, "right") - 1
 
 
@@ -485,7 +485,7 @@ def _merge_rare(n_cells: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.where(is_own, merged, rare)
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm(p_values: Any) -> list[float]:
     """Adjust p-values for the number of tests by Holm's step-down method (1979).
 
     Rejecting where the adjusted p-value is below alpha makes a single false rejection
@@ -493,7 +493,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
     Parameters
     ----------
-    p_values : sequence of float
+    p_values : array-like of float
         P-values of all tests.
 
     Returns

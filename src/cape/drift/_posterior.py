@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
 from cape.base._estimate import Estimate
 from cape.base._groups import Group
+from cape.base._limits import TOLERANCE
 from cape.drift._find import GroupDrift
 from cape.drift._past import DRIFTS, MOVES, Past
 from cape.evidence._evidence import GroupEvidence
-from cape.quantify._base import Likelihood, Moments
+from cape.quantify._base import Answers, Likelihood, Moments, interpolate
 from cape.training._group_model import GroupModel
 
 if TYPE_CHECKING:
@@ -82,15 +84,14 @@ class GroupPosterior:
     Parameters
     ----------
     shares : ndarray of shape (n_points,)
-    prior : ndarray of shape (n_moves, n_points)
-        Density of the share before the scores, for each move. Moves that groups share
-        have a row for each of their sizes.
     likelihood : ndarray of shape (n_drifts, n_points)
         How likely the scores make each share, for each drift.
     weights : ndarray of shape (n_points,)
         Weights of the shares, with all scenarios as all groups tell them.
     prevalence : float
         Share in training.
+    noise : float
+        Variance of the log-odds of the share, if nothing moved.
     drift : float
         Mean of the drift, in standard deviations of the scores within a class.
     held_back : float
@@ -98,63 +99,50 @@ class GroupPosterior:
     borrowed : float
         Part of the variance that other groups take away: their training rows, and the
         scenarios that they tell.
-    at_fault : bool
+    faulty : bool
         Whether a column is plainly not what it was, so that scores say nothing.
     rows : float
         Rows of the batch.
-    given : ndarray of shape (n_moves, n_drifts, n_points) or None, default=None
-        With labels: density of the share for each scenario, times its probability.
-    known : float or None, default=None
-        The share, if every row is labelled.
+    heard : HeardLabels or None, default=None
+        What labels of the group say.
     """
 
     shares: np.ndarray
-    prior: np.ndarray
     likelihood: np.ndarray
     weights: np.ndarray
     prevalence: float
+    noise: float
     drift: float
     held_back: float
     borrowed: float
-    at_fault: bool
+    faulty: bool
     rows: float
-    given: np.ndarray | None = None
-    known: float | None = None
+    heard: HeardLabels | None = None
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """Density of the share before the scores, of shape (n_moves, n_points).
+
+        Moves that groups share have a row for each of their sizes.
+        """
+        numbers = np.array([self.prevalence]), np.array([self.noise])
+        return _prior(self.shares[None], *numbers, np.array([self.faulty]))[0]
+
+    @property
+    def known(self) -> float | None:
+        """The share, if every row is labelled."""
+        return None if self.heard is None else self.heard.known
 
     def near(self, tolerance: float) -> float:
         """Return the probability that the estimate is off by at most a tolerance."""
-        if self.known is not None:
-            return 1.0
-        if self.at_fault:
-            return 0.0
-        value = self.estimate(None).value
-        ends = np.array([value - tolerance, value + tolerance])
-        cumulated = np.cumsum(self.weights) - self.weights / 2
-        below, above = np.interp(ends, self.shares, cumulated, left=0.0, right=1.0)
-        return float(above - below)
+        return float(estimate_shares([self], None, tolerance)[0, 3])
 
     def estimate(self, level: float | None) -> Estimate:
         """Return the median and, unless the level is None, the central interval.
 
         No other point is expected to be off by less.
         """
-        if self.known is not None:
-            ends = () if level is None else (self.known, self.known)
-            return Estimate(self.known, *ends)
-        if self.at_fault:
-            value = self.prevalence
-            return Estimate(value) if level is None else Estimate(value, 0.0, 1.0)
-        if level is None:
-            return Estimate(self.quantiles([0.5])[0])
-        low, value, high = self.quantiles([(1 - level) / 2, 0.5, (1 + level) / 2])
-        # Shares of few rows are few numbers: an end that lies within half a row of 0 or
-        # 1 does not rule out that no row, or every row, is positive.
-        half_a_row = 0.5 / self.rows
-        if low < half_a_row:
-            low = 0.0
-        if high > 1 - half_a_row:
-            high = 1.0
-        return Estimate(value, low, high)
+        return Estimate(*estimate_shares([self], level)[0, :3].tolist())
 
     def density(self, shares: np.ndarray, biased: float = 0.0) -> np.ndarray:
         """Return the density of shares, if it is biased with some probability."""
@@ -184,6 +172,89 @@ class GroupPosterior:
         """Return quantiles of the share."""
         return _quantiles(self.shares, self.weights, np.array(levels)).tolist()
 
+    def given(self, move: int, drift: int) -> np.ndarray:
+        """Return the density of the share in a scenario, up to a factor."""
+        density = self.prior[move] * self.likelihood[drift]
+        return density if self.heard is None else self.heard.given(density, move, drift)
+
+
+def estimate_shares(
+    groups: Sequence[GroupPosterior],
+    level: float | None = None,
+    tolerance: float = TOLERANCE,
+) -> np.ndarray:
+    """Return estimates of shares, and how likely they are near enough.
+
+    Parameters
+    ----------
+    groups : sequence of GroupPosterior
+        With grids of the same length.
+    level : float, default=None
+        Level of intervals; None computes none.
+    tolerance : float, default=0.05
+
+    Returns
+    -------
+    ndarray of shape (n_groups, 4)
+        Medians, the ends of central intervals, and the probability that the median is
+        off by at most the tolerance.
+    """
+    if not groups:
+        return np.empty((0, 4))
+    shares = np.array([group.shares for group in groups])
+    weights = np.array([group.weights for group in groups])
+    below = np.cumsum(weights, axis=1) - weights / 2
+    ends = np.nan if level is None else (1 - level) / 2
+    levels = np.tile([0.5, ends, 1 - ends], (len(groups), 1))
+    found = interpolate(levels, below, shares)
+    found[:, np.isnan(levels[0])] = np.nan
+    value = found[:, :1]
+    around = value + np.array([-tolerance, tolerance])
+    chance = np.clip(interpolate(around, shares, below), 0, 1)
+    chance = np.where(around < 0, 0.0, np.where(around > 1, 1.0, chance))
+    # Shares of few rows are few numbers: an end that lies within half a row of 0 or 1
+    # does not rule out that no row, or every row, is positive.
+    half_a_row = 0.5 / np.array([group.rows for group in groups])
+    found[found[:, 1] < half_a_row, 1] = 0.0
+    found[found[:, 2] > 1 - half_a_row, 2] = 1.0
+    found = np.column_stack([found, chance[:, 1] - chance[:, 0]])
+    for row, group in zip(found, groups, strict=True):
+        if group.known is not None:
+            row[:] = [*[group.known] * 3, 1.0]
+        elif group.faulty and group.heard is None:
+            row[:] = [group.prevalence, 0.0, 1.0, 0.0]
+    if level is None:
+        found[:, 1:3] = np.nan
+    return found
+
+
+@dataclass(frozen=True)
+class HeardLabels:
+    """What labels of a group, and those of all groups, make of its scenarios.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_slopes, n_points)
+        How likely the labels make each share.
+    sound, biased : ndarray of shape (n_moves, n_drifts, n_slopes)
+        Weights where scores and prior are sound, and where they are biased.
+    with_bias : ndarray of shape (n_points,)
+        Density of the share if they are.
+    known : float or None
+        The share, if every row is labelled.
+    """
+
+    labels: np.ndarray
+    sound: np.ndarray
+    biased: np.ndarray
+    with_bias: np.ndarray
+    known: float | None
+
+    def given(self, density: np.ndarray, move: Any, drift: Any) -> np.ndarray:
+        """Return the density of the share in a scenario, with its labels."""
+        sound = (self.sound[move, drift] @ self.labels) * density
+        return sound + (self.biased[move, drift] @ self.labels) * self.with_bias
+
 
 @dataclass(frozen=True)
 class Posterior:
@@ -198,6 +269,30 @@ class Posterior:
 
     groups: Mapping[Group, GroupPosterior]
     scenarios: np.ndarray
+
+    def estimates(
+        self, level: float | None
+    ) -> tuple[dict[Group, Estimate], dict[Group, float]]:
+        """Return the estimates of all groups, and chances that they are near enough.
+
+        Parameters
+        ----------
+        level : float or None
+            Level of intervals; None computes none.
+
+        Returns
+        -------
+        estimates : dict from group to Estimate
+        chances : dict from group to float
+            Of being off by at most `TOLERANCE`.
+        """
+        numbers = estimate_shares(list(self.groups.values()), level).tolist()
+        estimates = {}
+        chances = {}
+        for group, (*estimate, chance) in zip(self.groups, numbers, strict=True):
+            estimates[group] = Estimate(*estimate)
+            chances[group] = chance
+        return estimates, chances
 
     def learn(self, shares: Mapping[Group, float]) -> Past:
         """Return what the batch tells of scenarios once its true shares are known.
@@ -240,11 +335,7 @@ class Posterior:
             for scenario in np.unique(of_draws):
                 picked = of_draws == scenario
                 move, drift = divmod(int(scenario), n_drifts)
-                if posterior.given is None:
-                    density = posterior.prior[move] * posterior.likelihood[drift]
-                else:
-                    density = posterior.given[move, drift]
-                weights = density * steps
+                weights = posterior.given(move, drift) * steps
                 shares[picked] = _quantiles(
                     posterior.shares, weights / weights.sum(), uniform[picked]
                 )
@@ -257,12 +348,13 @@ class Posterior:
 def find_posterior(
     models: Mapping[Group, GroupModel],
     evidence: Mapping[Group, GroupEvidence],
-    answers: Mapping[Group, Estimate],
+    answers: Answers,
     drifts: Mapping[Group, GroupDrift],
     past: Past | None = None,
     labels: Mapping[Group, LabelFactor] | None = None,
     *,
     labels_alone: bool = False,
+    in_detail: bool = True,
 ) -> Posterior:
     """Combine what the scores of all groups say with what was known before.
 
@@ -270,7 +362,7 @@ def find_posterior(
     ----------
     models : mapping from group to GroupModel
     evidence : mapping from group to GroupEvidence
-    answers : mapping from group to Estimate
+    answers : Answers
         What the quantifiers say.
     drifts : mapping from group to GroupDrift
         What speaks against a prior shift.
@@ -280,6 +372,8 @@ def find_posterior(
         What labelled rows say, in the groups that have some.
     labels_alone : bool, default=False
         Whether these groups hear of nothing but labels.
+    in_detail : bool, default=True
+        Whether to tell where the evidence comes from.
 
     Returns
     -------
@@ -307,101 +401,181 @@ def find_posterior(
     groups = list(evidence)
     if not groups:
         return Posterior({}, _from_logarithms(logs))
-    at_fault = np.array([bool(drifts[group].faults) for group in groups])
-    informative = np.array([models[g].quantifier.informative_ for g in groups])
-    speaks = informative & ~at_fault
-    prevalences = np.array([models[group].prevalence for group in groups])
-    rows = np.array([evidence[group].scores.size for group in groups])
-    trained = np.array([_trained_rows(models[group]) for group in groups])
-    inside = np.clip(prevalences, _LEAST_SHARE, 1 - _LEAST_SHARE)
-    noise = (1 / rows + 1 / trained) / (inside * (1 - inside))
-    noise = np.minimum(noise, _MOST_NOISE)
-
-    of_scores = _likelihoods(models, evidence, answers, speaks)
-    shares = _grid(inside, of_scores)
-    if labels:
-        shares = _with_points(shares, [labels.get(group) for group in groups])
-    steps = _steps(shares)
-    prior = _prior(shares, inside, noise)
-    # Rows that are not what they were say nothing of the share.
-    prior[at_fault] = 1
-    likelihood = _of_each_drift(of_scores, shares, speaks)
+    facts = _Facts.of(models, evidence, answers, drifts)
+    factors = [labels.get(group) for group in groups]
+    longest = max(0 if factor is None else len(factor.points()) for factor in factors)
+    blocks = []
+    for first in range(0, len(groups), _GROUPS_AT_ONCE):
+        rows = slice(first, first + _GROUPS_AT_ONCE)
+        points = _with_points(factors[rows], longest)
+        blocks.append(_Block(rows, facts, points, keep=len(groups) <= _GROUPS_AT_ONCE))
     shows = np.array([_shows(models[g], evidence[g], drifts[g]) for g in groups])
-
-    told = _told(prior, likelihood, steps)
+    told = np.concatenate([block.told() for block in blocks])
     # In logarithms: the evidence of many groups multiplies to nothing.
     evidences = np.log(told) + shows[:, None]
     by_all = _from_logarithms(logs + _worth(len(groups)) * evidences.sum(axis=0))
-    weights = _mixed(by_all / told, prior, likelihood, steps)
-    given: dict[int, np.ndarray] = {}
+    heard: dict[int, HeardLabels] = {}
     if labels:
-        said = {}
-        for place, group in enumerate(groups):
-            if group in labels:
-                said[place] = labels[group].likelihood(shares[place])
-        of_bias = np.ones((len(groups), 1)), np.ones(1), np.ones_like(shares)
-        if not labels_alone:
-            rows_with_label = [labels[g].rows if g in labels else 0 for g in groups]
-            chances = _tell_bias(np.array(rows_with_label))[:, None] * _BIASED
-            of_bias = chances, _BIASED_PRIOR, _with_bias(shares, weights)
-        scores = (prior, likelihood, steps, told)
-        by_all, given = _hear_labels(said, scores, logs, shows, of_bias)
-        weights = _mixed(by_all / told, prior, likelihood, steps)
-        for place, density in given.items():
-            weights[place] = _normalised(density.sum(axis=(0, 1)) * steps[place])
-
-    own, own_prior = likelihood, prior
-    if any(models[group].own is not None for group in groups):
-        # As it would be by the own training rows of each group, which may lack a class:
-        # then even its share in training is known from other groups.
-        own_scores = _of_own_rows(of_scores, models, groups)
-        sizes = own_scores.positives.size, own_scores.negatives.size
-        knows_itself = np.minimum(*sizes) > 0
-        own = _of_each_drift(own_scores, shares, speaks & knows_itself[:, 0, 0])
-        own_prior = np.where(knows_itself, prior, 1.0)
-        told = _told(own_prior, own, steps)
-    by_itself = _from_logarithms(logs + np.log(told) + shows[:, None])
-    alone = _mixed(by_itself / told, own_prior, own, steps)
-    variance = _variance(shares, weights)
-    borrowed = 1 - variance / _variance(shares, alone)
-    # What the scores would leave open if any share were as likely as any other.
-    by_scores = by_all.sum(axis=0) / (likelihood * steps[:, None]).sum(axis=2)
-    by_scores = _normalised((by_scores[..., None] * likelihood).sum(axis=1) * steps)
-    held_back = 1 - variance / _variance(shares, by_scores)
-    borrowed = np.where(at_fault, 0.0, np.clip(borrowed, 0.0, 1.0))
-    held_back = np.where(at_fault, 1.0, np.clip(held_back, 0.0, 1.0))
+        scenarios = by_all / told, logs, shows
+        by_all, heard = _hear_labels(factors, blocks, told, scenarios, labels_alone)
     drift = float(by_all.sum(axis=0) @ DRIFTS)
     found = {}
-    for place, group in enumerate(groups):
-        found[group] = GroupPosterior(
-            shares=shares[place],
-            prior=prior[place],
-            likelihood=likelihood[place],
-            weights=weights[place],
-            prevalence=float(prevalences[place]),
-            drift=drift,
-            held_back=float(held_back[place]),
-            borrowed=float(borrowed[place]),
-            at_fault=bool(at_fault[place]) and place not in given,
-            rows=float(rows[place]),
-            given=given.get(place),
-            known=labels[group].known if group in labels else None,
-        )
+    for block in blocks:
+        weights = block.weights(by_all / told[block.place], heard)
+        held_back = borrowed = np.full(len(weights), np.nan)
+        if in_detail:
+            held_back = block.held_back(weights, by_all)
+            own = [models[group].own for group in groups[block.place]]
+            borrowed = block.borrowed(weights, own, logs + shows[block.place][:, None])
+        for row, place in enumerate(range(len(groups))[block.place]):
+            found[groups[place]] = GroupPosterior(
+                shares=block.shares[row],
+                likelihood=block.likelihood[row],
+                weights=weights[row],
+                prevalence=float(facts.prevalences[place]),
+                noise=float(facts.noise[place]),
+                drift=drift,
+                held_back=float(held_back[row]),
+                borrowed=float(borrowed[row]),
+                faulty=bool(facts.at_fault[place]),
+                rows=float(facts.rows[place]),
+                heard=heard.get(place),
+            )
     return Posterior(found, by_all)
 
 
-def _with_points(
-    shares: np.ndarray, labels: Sequence[LabelFactor | None]
-) -> np.ndarray:
-    """Add the points to the grid of each group that its labels need."""
-    more = [np.empty(0) if one is None else one.points() for one in labels]
-    longest = max(map(len, more))
-    rows = []
-    for row, points in zip(shares, more, strict=True):
-        # Points at an end that is there already stand for nothing.
-        ends = np.zeros(longest - len(points))
-        rows.append(np.sort(np.concatenate([row, points, ends])))
-    return np.array(rows)
+class _Facts(NamedTuple):
+    """What the posteriors of all groups start from, an array each."""
+
+    prevalences: np.ndarray
+    rows: np.ndarray
+    noise: np.ndarray
+    at_fault: np.ndarray
+    speaks: np.ndarray
+    of_scores: Likelihood
+
+    @classmethod
+    def of(
+        cls,
+        models: Mapping[Group, GroupModel],
+        evidence: Mapping[Group, GroupEvidence],
+        answers: Answers,
+        drifts: Mapping[Group, GroupDrift],
+    ) -> _Facts:
+        at_fault = np.array([bool(drifts[group].faults) for group in evidence])
+        prevalences = np.array([models[group].prevalence for group in evidence])
+        rows = np.array([part.scores.size for part in evidence.values()], dtype=float)
+        trained = np.array([_trained_rows(models[group]) for group in evidence])
+        inside = np.clip(prevalences, _LEAST_SHARE, 1 - _LEAST_SHARE)
+        noise = (1 / rows + 1 / trained) / (inside * (1 - inside))
+        noise = np.minimum(noise, _MOST_NOISE)
+        speaks = answers.informative & ~at_fault
+        moments = np.where(speaks, np.array(answers.likelihood), 1.0)
+        # Where scores are nearly perfect, a few rows on the wrong side are all the
+        # noise there is, and training may have none of them: half a row is added to
+        # each class.
+        gaps = moments[0, 0] - moments[1, 0]
+        moments[:2, 1] += gaps**2 / (2 * moments[:2, 2])
+        of_scores = Likelihood(*[Moments(*values) for values in moments])
+        return cls(prevalences, rows, noise, at_fault, speaks, of_scores)
+
+
+_GROUPS_AT_ONCE = 64
+"""Grids of so many groups fit into the cache of a processor."""
+
+
+class _Block:
+    """The grids of some groups, and what is known of their points.
+
+    Priors are large: they are kept if there are few groups, else computed again.
+    """
+
+    def __init__(self, place: slice, facts: _Facts, points: np.ndarray, *, keep: bool):
+        self.place = place
+        of_block = [values[place] for values in facts[:-1]]
+        moments = np.array(facts.of_scores)[..., place, None, None]
+        self.of_scores = Likelihood(*[Moments(*values) for values in moments])
+        self.prevalences, _, self.noise, self.at_fault, self.speaks = of_block
+        shares = np.concatenate(
+            [_grid(self.prevalences, self.of_scores), points], axis=1
+        )
+        self.shares = np.sort(shares, axis=1)
+        self.steps = _steps(self.shares)
+        self.likelihood = _of_each_drift(self.of_scores, self.shares, self.speaks)
+        self._prior: Any = None
+        self._prior = self.prior() if keep else None
+
+    def prior(self) -> np.ndarray:
+        """Return the density of shares before the scores, with a row for each move."""
+        if self._prior is not None:
+            return self._prior
+        return _prior(self.shares, self.prevalences, self.noise, self.at_fault)
+
+    def told(self) -> np.ndarray:
+        """Return how likely each scenario makes the scores of each group."""
+        return _told(self.prior(), self.likelihood, self.steps)
+
+    def weights(
+        self, scenarios: np.ndarray, heard: Mapping[int, HeardLabels]
+    ) -> np.ndarray:
+        """Return the weights of the shares, mixed over the scenarios."""
+        prior = self.prior()
+        weights = _mixed(scenarios, prior, self.likelihood, self.steps)
+        for row in range(len(weights)):
+            labels = heard.get(self.place.start + row)
+            if labels is not None:
+                density = prior[row][:, None] * self.likelihood[row]
+                density = labels.given(density, slice(None), slice(None))
+                weights[row] = _normalised(density.sum(axis=(0, 1)) * self.steps[row])
+        return weights
+
+    def held_back(self, weights: np.ndarray, scenarios: np.ndarray) -> np.ndarray:
+        """Return the part of the variance of the scores' answer that priors take."""
+        # What the scores would leave open if any share were as likely as any other.
+        told = (self.likelihood * self.steps[:, None]).sum(axis=2)
+        by_drift = scenarios.sum(axis=0) / told
+        by_scores = (by_drift[..., None] * self.likelihood).sum(axis=1)
+        by_scores = _variance(self.shares, _normalised(by_scores * self.steps))
+        part = np.clip(1 - _variance(self.shares, weights) / by_scores, 0, 1)
+        return np.where(self.at_fault, 1.0, part)
+
+    def borrowed(
+        self, weights: np.ndarray, own_rows: Sequence[Any], logs: np.ndarray
+    ) -> np.ndarray:
+        """Return the part of the variance that other groups take away."""
+        likelihood, prior = self.likelihood, self.prior()
+        if any(own is not None for own in own_rows):
+            # As it would be by the own training rows of each group, which may lack a
+            # class: then even its share in training is known from other groups.
+            positives, negatives, batch = self.of_scores
+            sizes = np.stack([positives.size, negatives.size])
+            for place, own in enumerate(own_rows):
+                if own is not None:
+                    sizes[:, place, 0, 0] = own.positives, own.negatives
+            knows_itself = sizes.min(axis=0) > 0
+            of_own = (
+                positives._replace(size=sizes[0]),
+                negatives._replace(size=sizes[1]),
+            )
+            speaks = self.speaks & knows_itself[:, 0, 0]
+            likelihood = _of_each_drift(Likelihood(*of_own, batch), self.shares, speaks)
+            prior = np.where(knows_itself, prior, 1.0)
+        told = _told(prior, likelihood, self.steps)
+        scenarios = _from_logarithms(logs + np.log(told)) / told
+        alone = _variance(self.shares, _mixed(scenarios, prior, likelihood, self.steps))
+        part = np.clip(1 - _variance(self.shares, weights) / alone, 0, 1)
+        return np.where(self.at_fault, 0.0, part)
+
+
+def _with_points(labels: Sequence[LabelFactor | None], longest: int) -> np.ndarray:
+    """Return the points that the labels of each group need on its grid."""
+    # Points at an end that is there already stand for nothing.
+    points = np.zeros((len(labels), longest))
+    for row, factor in zip(points, labels, strict=True):
+        if factor is not None:
+            needed = factor.points()
+            row[: len(needed)] = needed
+    return points
 
 
 def _tell_bias(labels: Any) -> Any:
@@ -424,48 +598,71 @@ def _with_bias(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _hear_labels(
-    said: Mapping[int, np.ndarray],
-    scores: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    logs: np.ndarray,
-    shows: np.ndarray,
-    of_bias: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    labels: Sequence[LabelFactor | None],
+    blocks: Sequence[_Block],
+    told: np.ndarray,
+    without: tuple[np.ndarray, np.ndarray, np.ndarray],
+    alone: bool,
+) -> tuple[np.ndarray, dict[int, HeardLabels]]:
     """Weigh scenarios, slopes and bias by what labels and scores say of all groups.
+
+    Parameters
+    ----------
+    labels : sequence of LabelFactor or None
+        Of each group.
+    blocks : sequence of _Block
+    told : ndarray of shape (n_groups, n_moves, n_drifts)
+        How likely scenarios make the scores.
+    without : tuple of ndarray
+        What is known of scenarios without labels: of each group's mixture, before the
+        batch, and what tests show of drifts.
+    alone : bool
+        Whether groups hear of nothing but their labels.
 
     Returns
     -------
     scenarios : ndarray of shape (n_moves, n_drifts)
-    given : dict from int to ndarray of shape (n_moves, n_drifts, n_points)
-        For each group with labels, the density of its share with each scenario.
+    heard : dict from int to HeardLabels
+        By the places of the groups that have labels.
     """
-    prior, likelihood, steps, told = scores
-    chances, chances_prior, with_bias = of_bias
-    without = [place for place in range(len(told)) if place not in said]
+    mixtures, logs, shows = without
+    chances = np.ones(1) if alone else _BIASED_PRIOR
     alike = _worth(len(told))
-    evidences = np.log(told[without]) + shows[without][:, None]
     # The axes are moves, drifts, slopes and the chance of bias.
-    by_all = (logs + alike * evidences.sum(axis=0))[:, :, None, None]
-    by_all = by_all + np.log(SLOPE_PRIOR)[:, None] + np.log(chances_prior)
+    by_all = logs[..., None, None] + np.log(SLOPE_PRIOR)[:, None] + np.log(chances)
     both = {}
-    for place, labels in said.items():
-        weighed = labels * steps[place]
-        sound = (prior[place, :, None] * likelihood[place]) @ weighed.T
-        biased = told[place, :, :, None] * (weighed @ with_bias[place])
-        chance = chances[place]
-        both[place] = (1 - chance) * sound[..., None] + chance * biased[..., None]
-        both[place] = np.maximum(both[place], _TINY)
-        by_all = by_all + alike * (np.log(both[place]) + shows[place][:, None, None])
+    parts = {}
+    for block in blocks:
+        of_block = labels[block.place]
+        prior = block.prior() if any(of_block) else np.empty(0)
+        with_bias = np.ones_like(block.shares)
+        if any(of_block) and not alone:
+            weights = block.weights(mixtures[block.place], {})
+            with_bias = _with_bias(block.shares, weights)
+        for row, factor in enumerate(of_block):
+            place = block.place.start + row
+            if factor is None:
+                evidence = np.log(told[place])[..., None, None]
+            else:
+                said = factor.likelihood(block.shares[row])
+                weighed = said * block.steps[row]
+                chance = np.ones(1) if alone else _tell_bias(factor.rows) * _BIASED
+                scores = prior[row][:, None] * block.likelihood[row]
+                sound = (scores @ weighed.T)[..., None]
+                biased = told[place][..., None] * (weighed @ with_bias[row])
+                evidence = (1 - chance) * sound + chance * biased[..., None]
+                both[place] = np.maximum(evidence, _TINY)
+                evidence = np.log(both[place])
+                parts[place] = said, chance, with_bias[row], factor.known
+            by_all = by_all + alike * (evidence + shows[place][:, None, None])
     by_all = np.exp(by_all - by_all.max())
     by_all /= by_all.sum()
-    given = {}
-    for place, labels in said.items():
+    heard = {}
+    for place, (said, chance, with_bias, known) in parts.items():
         ratio = by_all / both[place]
-        chance = chances[place]
-        sound = (ratio @ (1 - chance)) @ labels
-        sound *= prior[place, :, None] * likelihood[place]
-        biased = ((ratio @ chance) * told[place, :, :, None]) @ labels
-        given[place] = sound + biased * with_bias[place]
-    return by_all.sum(axis=(2, 3)), given
+        biased = (ratio @ chance) * told[place][..., None]
+        heard[place] = HeardLabels(said, ratio @ (1 - chance), biased, with_bias, known)
+    return by_all.sum(axis=(2, 3)), heard
 
 
 def _trained_rows(model: GroupModel) -> float:
@@ -485,41 +682,6 @@ def _spread_out(weights: np.ndarray) -> np.ndarray:
     return np.array([*rows, weights[-1]])
 
 
-def _likelihoods(
-    models: Mapping[Group, GroupModel],
-    evidence: Mapping[Group, GroupEvidence],
-    answers: Mapping[Group, Estimate],
-    speaks: np.ndarray,
-) -> Likelihood:
-    """Return the moments of the statistics of all groups, as arrays."""
-    moments = np.ones((3, 3, len(speaks), 1, 1))
-    for place, (group, part) in enumerate(evidence.items()):
-        if speaks[place]:
-            quantifier = models[group].quantifier
-            likelihood = quantifier.likelihood(part.scores, answers[group].value)
-            moments[:, :, place, 0, 0] = likelihood
-    # Where scores are nearly perfect, a few rows on the wrong side are all the noise
-    # there is, and training may have none of them: half a row is added to each class.
-    gaps = moments[0, 0] - moments[1, 0]
-    moments[:2, 1] += gaps**2 / (2 * moments[:2, 2])
-    return Likelihood(*[Moments(*values) for values in moments])
-
-
-def _of_own_rows(
-    of_scores: Likelihood, models: Mapping[Group, GroupModel], groups: list[Group]
-) -> Likelihood:
-    """Return the moments as they would be by each group's own training rows."""
-    positives, negatives, batch = of_scores
-    sizes = np.stack([positives.size, negatives.size])
-    for place, group in enumerate(groups):
-        own = models[group].own
-        if own is not None:
-            sizes[:, place, 0, 0] = own.positives, own.negatives
-    return Likelihood(
-        positives._replace(size=sizes[0]), negatives._replace(size=sizes[1]), batch
-    )
-
-
 def _grid(prevalences: np.ndarray, of_scores: Likelihood) -> np.ndarray:
     """Return a grid of shares for each group, of shape (n_groups, n_points).
 
@@ -531,10 +693,10 @@ def _grid(prevalences: np.ndarray, of_scores: Likelihood) -> np.ndarray:
     farthest = np.arcsinh(1 / error)
     around = centre + error * np.sinh(farthest * np.linspace(-1, 1, _POINTS))
     log_odds = np.linspace(-_FARTHEST, _FARTHEST, _POINTS)
+    prevalences = np.clip(prevalences, _LEAST_SHARE, 1 - _LEAST_SHARE)
     known = expit(logit(prevalences)[:, None] + log_odds)
     ends = np.tile([0.0, 1.0], (len(prevalences), 1))
-    shares = np.concatenate([ends, np.clip(around, 0, 1), known], axis=1)
-    return np.sort(shares, axis=1)
+    return np.concatenate([ends, np.clip(around, 0, 1), known], axis=1)
 
 
 def _steps(shares: np.ndarray) -> np.ndarray:
@@ -546,19 +708,32 @@ def _steps(shares: np.ndarray) -> np.ndarray:
 
 
 def _prior(
-    shares: np.ndarray, prevalences: np.ndarray, noise: np.ndarray
+    shares: np.ndarray,
+    prevalences: np.ndarray,
+    noise: np.ndarray,
+    at_fault: np.ndarray,
 ) -> np.ndarray:
     """Return the density of shares before the scores, with a row for each move."""
+    moves = []
+    for own, shared in MOVES:
+        moves += [(own, shift) for shift in (shared * _SHIFTS if shared else [0.0])]
+    own, shifts = np.array(moves).T
+    prevalences = np.clip(prevalences, _LEAST_SHARE, 1 - _LEAST_SHARE)
     inside = np.clip(shares, _LEAST_SHARE**2, 1 - _LEAST_SHARE**2)
     distance = logit(inside) - logit(prevalences)[:, None]
-    slope = np.sqrt(2 * np.pi) * inside * (1 - inside)
-    densities = []
-    for own, shared in MOVES:
-        width = np.sqrt(own**2 + noise)[:, None]
-        for shift in shared * _SHIFTS if shared else [0.0]:
-            bell = np.exp(-(((distance - shift) / width) ** 2) / 2)
-            densities.append(bell / (width * slope))
-    return np.stack([*densities, np.ones_like(shares)], axis=1)
+    width = np.sqrt(own**2 + noise[:, None])[..., None]
+    density = np.ones((len(shares), len(moves) + 1, shares.shape[1]))
+    bell = density[:, :-1]
+    np.subtract(distance[:, None], shifts[:, None], out=bell)
+    bell /= width
+    bell *= bell
+    bell /= -2
+    np.exp(bell, out=bell)
+    bell /= width
+    bell /= (np.sqrt(2 * np.pi) * inside * (1 - inside))[:, None]
+    # Rows that are not what they were say nothing of the share.
+    density[at_fault] = 1
+    return density
 
 
 def _of_each_drift(

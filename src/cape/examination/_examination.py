@@ -72,7 +72,7 @@ from cape.examination._shift import (
 from cape.metrics import confusion_by_group
 from cape.metrics._rates import Confusion
 from cape.rules._adaptation import Adaptation, warn_if_doubtful
-from cape.rules._deciding import adapt, find_evidence
+from cape.rules._deciding import adapt, estimate_groups, find_evidence
 from cape.rules._rules import rule_of
 from cape.shown import _examination as words
 from cape.shown import _plot
@@ -288,9 +288,7 @@ class Examination(InNotebook):
         found = self.adaptation.drifts
         if self.adaptation.drift == "ignore":
             # The adaptation did not look at columns, which somebody now asks for.
-            answers = {}
-            for group, adapted in self.adaptation.groups.items():
-                answers[group] = adapted.quantifier_estimate.value
+            answers = estimate_groups(self._models, self._worth.groups)
             found = find_drift(self._models, self._worth.groups, answers)
         return self._named(ColumnShift.of(found))
 

@@ -238,16 +238,14 @@ def _labels_until(
     known = adaptation.posterior
     if known is None or any(group not in known.groups for group in groups):
         # Where drift is ignored, nothing was computed but the quantifier's answer.
-        answers = {}
-        for group, adapted in adaptation.groups.items():
-            answers[group] = adapted.quantifier_estimate
+        answers = estimate_groups(models, evidence.groups)
         drifts = adaptation.drifts
         known = find_posterior(models, evidence.groups, answers, drifts, PRIOR_SHIFT)
     needed = {}
     for group in groups:
         part = evidence.groups[group]
         labelled = None
-        if known.groups[group].given is not None:
+        if known.groups[group].heard is not None:
             labelled = labelled_sample(part).counts.sum(axis=0)
         needed[group] = labels_until(
             enough,
@@ -383,7 +381,7 @@ class LabelPlan:
                 sizes = np.array([of_group[group] for group in cells])
             if not sizes.any():
                 sizes = share_out(rows, _DEFAULT_LABELS, self.spread)
-        estimates = estimate_groups(models, evidence.groups)
+        estimates = estimate_groups(models, evidence.groups).estimates
         strata = {}
         for (group, in_cells), n_drawn in zip(cells.items(), sizes, strict=True):
             strata[group] = stratify(

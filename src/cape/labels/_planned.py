@@ -156,7 +156,7 @@ def _label(
 def _with_labels(known: GroupPosterior, factor: LabelFactor) -> GroupPosterior:
     """Return the posterior of a group with labels, as if it were the only group."""
     shares = np.unique(np.concatenate([known.shares, factor.points()]))
-    chance = 0.0 if known.given is not None else chance_of_bias(factor.rows)
+    chance = 0.0 if known.heard is not None else chance_of_bias(factor.rows)
     density = known.density(shares, chance) * (SLOPE_PRIOR @ factor.likelihood(shares))
     weights = density * np.gradient(shares)
-    return replace(known, shares=shares, weights=weights / weights.sum(), known=None)
+    return replace(known, shares=shares, weights=weights / weights.sum(), heard=None)

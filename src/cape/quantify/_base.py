@@ -7,8 +7,9 @@ the interval of every quantifier a matter of three means and three variances.
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
+from cape.base._estimate import Estimate
+from cape.base._groups import Group, group_name
 from cape.base._validation import check_is_fitted, check_prevalence
 from cape.evidence._histogram import ScoreHistogram
 from cape.shown._results import scores_are_alike
@@ -48,9 +51,9 @@ class Moments(NamedTuple):
     Moments(mean=0.25, variance=0.1875, size=4)
     """
 
-    mean: float
-    variance: float
-    size: float
+    mean: Any
+    variance: Any
+    size: Any
 
     @classmethod
     def of(cls, values: np.ndarray, histogram: ScoreHistogram) -> Moments:
@@ -75,7 +78,7 @@ class Moments(NamedTuple):
 
 def moment_interval(
     positives: Moments, negatives: Moments, batch: Moments, level: float
-) -> tuple[float, float]:
+) -> tuple[Any, Any]:
     """Compute the prevalences that agree with the mean of a statistic (Fieller).
 
     Parameters
@@ -247,7 +250,8 @@ def interpolate(x: np.ndarray, xp: np.ndarray, fp: np.ndarray) -> np.ndarray:
     left, right = (np.take_along_axis(xp, place + step, 1) for step in (0, 1))
     low, high = (np.take_along_axis(fp, place + step, 1) for step in (0, 1))
     gap = right - left
-    share = np.divide(x - left, gap, out=np.zeros_like(x), where=gap > 0)
+    beyond = (x >= left).astype(float)
+    share = np.divide(x - left, gap, out=beyond, where=gap > 0)
     return low + np.clip(share, 0, 1) * (high - low)
 
 
@@ -509,7 +513,11 @@ class Quantifier(BaseEstimator):
         for quantifier, batch in zip(quantifiers, batches, strict=True):
             value = quantifier.estimate(batch)
             # Some intervals cost a hundred times the estimate.
-            ends = () if level is None else quantifier.interval(batch, level, estimate=value)
+            ends = (
+                ()
+                if level is None
+                else quantifier.interval(batch, level, estimate=value)
+            )
             estimates.append([value, *ends])
             moments.append(quantifier.likelihood(batch, value))
         arrays = np.moveaxis(np.array(moments, dtype=float), 0, -1)
@@ -592,3 +600,71 @@ def _tells_apart(positives: ScoreHistogram, negatives: ScoreHistogram) -> bool:
     spread = np.sqrt(max(variances))
     separation = abs(positives.mean - negatives.mean)
     return separation > _LEAST_SEPARATION * spread
+
+
+class Answers(NamedTuple):
+    """What the quantifiers of all groups say of a batch.
+
+    Parameters
+    ----------
+    estimates : dict from group to Estimate
+    likelihood : Likelihood
+        Of arrays of shape (n_groups,); of 1 where scores say nothing.
+    informative : ndarray of bool of shape (n_groups,)
+        Where scores say something.
+    """
+
+    estimates: dict[Group, Estimate]
+    likelihood: Likelihood
+    informative: np.ndarray
+
+
+_GROUPS_AT_ONCE = 64
+"""The cells of so many groups fit into the cache of a processor."""
+
+_ASKED = ("estimate", "interval", "interval")
+"""The methods of a quantifier that the numbers of an estimate come from."""
+
+
+def answer_groups(
+    quantifiers: Mapping[Group, Quantifier],
+    batches: Mapping[Group, ScoreHistogram],
+    level: float | None = None,
+) -> Answers:
+    """Ask the quantifiers of all groups.
+
+    Parameters
+    ----------
+    quantifiers : mapping from group to Quantifier
+        Of one class.
+    batches : mapping from group to ScoreHistogram
+        Scores of at least one row each.
+    level : float, default=None
+        Level of intervals; None computes none.
+
+    Returns
+    -------
+    Answers
+        In the order of the batches.
+    """
+    asked = [(quantifiers[group], batch) for group, batch in batches.items()]
+    informative = np.array([quantifier.informative_ for quantifier, _ in asked], bool)
+    numbers = np.tile([np.nan, 0.0, 1.0], (len(asked), 1))
+    numbers[:, 0] = [quantifier.prevalence_ for quantifier, _ in asked]
+    numbers = numbers[:, : 1 if level is None else 3]
+    moments = np.ones((3, 3, len(asked)))
+    places = np.flatnonzero(informative)
+    for first in range(0, len(places), _GROUPS_AT_ONCE):
+        block = places[first : first + _GROUPS_AT_ONCE]
+        of_block, histograms = zip(*(asked[place] for place in block), strict=True)
+        answer = type(of_block[0]).of_groups
+        numbers[block], moments[..., block] = answer(of_block, histograms, level)
+    wrong = np.argwhere(~((numbers >= 0) & (numbers <= 1)))
+    for place, number in wrong[:1]:
+        raise ValueError(
+            f"{type(asked[place][0]).__name__}.{_ASKED[number]} must be in [0, 1], got "
+            f"{numbers[place, number]!r} in group {group_name(list(batches)[place])!r}."
+        )
+    estimates = itertools.starmap(Estimate, numbers.tolist())
+    likelihood = Likelihood(*[Moments(*part) for part in moments])
+    return Answers(dict(zip(batches, estimates, strict=True)), likelihood, informative)

@@ -30,7 +30,7 @@ _LAST_STEP = 1e-12
 
 
 def posterior_statistic(
-    scores: np.ndarray, prevalence: float, estimate: float | np.ndarray
+    scores: np.ndarray, prevalence: Any, estimate: Any
 ) -> np.ndarray:
     """Compute the statistic that tells most about the prevalence of calibrated scores.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cape.base._estimate import Estimate
 from cape.base._groups import Group, group_name
-from cape.base._limits import FEWEST_ROWS_TO_ADAPT, TOLERANCE
+from cape.base._limits import FEWEST_ROWS_TO_ADAPT
 from cape.base._validation import (
     all_if_none,
     check_choice,
@@ -32,6 +32,7 @@ from cape.labels._use import (
     read_labels,
     was_drawn_unequally,
 )
+from cape.quantify._base import Answers, answer_groups
 from cape.quantify._names import borrows_interval
 from cape.rules import GroupSituation, Prevalence, Rule
 from cape.rules._adaptation import (
@@ -171,76 +172,88 @@ def adapt(
         rule = Prevalence()
     check_choice("labels", labels, WAYS_OF_LABELS)
     parts = evidence.effective().groups
-    answers = estimate_groups(models, parts, level=level)
+    alone = labels == "alone"
     cautious = drift == "cautious"
+    # Plain prediction asks for no intervals, has no labels, and is read by nobody.
+    is_read = level is not None
+    answers = estimate_groups(models, parts, level=level)
     if drifts is None:
         drifts = {}
-        # Plain prediction that ignores drift has no use for the tests.
-        if cautious or level is not None:
-            values = {group: answer.value for group, answer in answers.items()}
-            drifts = find_drift(models, parts, values, columns=cautious)
-    free = dict(answers)
-    posterior = without = None
+        if cautious or is_read:
+            drifts = find_drift(models, parts, answers, columns=cautious)
+    posterior = None
+    known: Mapping[Group, GroupPosterior] = {}
+    free = dict(answers.estimates)
+    chances = dict.fromkeys(parts, 1.0)
     if cautious:
-        posterior = without = find_posterior(models, parts, answers, drifts, past)
-        for group, known in without.groups.items():
-            free[group] = known.estimate(level)
+        posterior = find_posterior(
+            models, parts, answers, drifts, past, in_detail=is_read
+        )
+        known = posterior.groups
+        free, chances = posterior.estimates(level)
+    estimates = dict(free)
     findings = dict.fromkeys(parts, LabelFindings(0))
     factors: dict[Group, LabelFactor] = {}
-    alone = labels == "alone"
-    # Plain prediction has no labels.
     if level is not None:
         findings, factors = read_labels(models, parts, free, level, drifts, alone=alone)
-    by_labels: dict[Group, Estimate] = {}
     if factors:
         before = past if cautious else PRIOR_SHIFT
         posterior = find_posterior(
-            models, parts, answers, drifts, before, factors, labels_alone=alone
+            models,
+            parts,
+            answers,
+            drifts,
+            before,
+            factors,
+            labels_alone=alone,
+            in_detail=False,
         )
         if not cautious:
             # The other groups keep the quantifier's answer.
             of_labels = {group: posterior.groups[group] for group in factors}
             posterior = replace(posterior, groups=of_labels)
-        for group, known in posterior.groups.items():
-            by_labels[group] = known.estimate(level)
-    weight = sum(part.weight for part in parts.values())
+        # Labels of a group tell of the others, too.
+        estimates |= posterior.estimates(level)[0]
     # All groups are estimated before any member is picked: a rule may weigh one group
     # against another.
-    facts: dict[Group, dict[str, Any]] = {}
+    weight = sum(part.weight for part in parts.values())
     situations = {}
     for group, part in parts.items():
-        model = models[group]
-        without_labels = None if without is None else without.groups[group]
-        facts[group] = _estimate_group(
-            model, part, answers[group], drifts.get(group), without_labels, level
-        )
-        facts[group]["labels"] = findings[group]
-        # Labels of a group tell of the others, too.
-        estimate = by_labels.get(group, free[group])
-        facts[group]["estimate"] = Estimate(*map(float, estimate))
-        rates = model.pool.rates
+        rates = models[group].pool.rates
         if correct_rates and group in factors:
-            rates = corrected_rates(rates, check_calls(model, part))
+            rates = corrected_rates(rates, check_calls(models[group], part))
         situations[group] = GroupSituation(
             share=part.weight / weight,
-            estimate=facts[group]["estimate"],
-            thetas=model.pool.thetas,
-            predicted_prevalences=model.pool.called(part) / part.scores.size,
+            estimate=estimates[group],
+            thetas=models[group].pool.thetas,
+            predicted_prevalences=models[group].pool.called(part) / part.scores.size,
             rates=rates,
-            unchanged=model.unchanged,
+            unchanged=models[group].unchanged,
         )
     chosen = choose_members(situations, rule)
     groups = {}
-    for group, situation in situations.items():
-        groups[group] = _with_member(facts[group], situation, int(chosen[group]))
+    for group, part in parts.items():
+        width = free[group].high - free[group].low
+        groups[group] = GroupAdaptation(
+            rows=part.rows,
+            worth=None if part.counted is None else float(part.scores.size),
+            training_prevalence=models[group].shown_prevalence,
+            estimate=estimates[group],
+            without_labels=free[group],
+            quantifier_estimate=answers.estimates[group],
+            mean_score=mean_score(models[group], part)[0] if is_read else nan,
+            verdict=judge(drifts.get(group), width, chances[group]),
+            labels=findings[group],
+            **_sources(known.get(group), group in drifts),
+            **_picked(situations[group], int(chosen[group])),
+        )
     return Adaptation(
         evidence.fingerprint,
         groups,
-        nan if level is None else level,
+        level if level is not None else nan,
         drift,
         rule=describe_rule(rule),
-        # Plain prediction, which asks for no intervals, shows no notes either.
-        notes=() if level is None else _notes(models, parts, rule, situations, chosen),
+        notes=_notes(models, parts, rule, situations, chosen) if is_read else (),
         drifts=drifts,
         situations=situations,
         posterior=posterior,
@@ -249,56 +262,28 @@ def adapt(
     )
 
 
-def _estimate_group(
-    model: GroupModel,
-    part: GroupEvidence,
-    answer: Estimate,
-    drift: GroupDrift | None,
-    known: GroupPosterior | None,
-    level: float | None,
-) -> dict[str, Any]:
-    """Collect the fields of `GroupAdaptation` that neither rule nor labels decide."""
-    without_labels = answer if known is None else known.estimate(level)
-    without_labels = Estimate(*map(float, without_labels))
-    drift_size = nan if drift is None else 0.0
-    held_back = borrowed = 0.0
-    chance = 1.0
-    if known is not None:
-        drift_size = known.drift
-        chance = known.near(TOLERANCE)
-        held_back = known.held_back
-        borrowed = known.borrowed
-    return {
-        "rows": part.rows,
-        "worth": None if part.counted is None else float(part.scores.size),
-        "training_prevalence": model.shown_prevalence,
-        "without_labels": without_labels,
-        "quantifier_estimate": Estimate(*map(float, answer)),
-        "mean_score": mean_score(model, part)[0],
-        "drift": drift_size,
-        "held_back": held_back,
-        "borrowed": borrowed,
-        "verdict": judge(drift, without_labels, chance),
-    }
+def _sources(known: GroupPosterior | None, is_tested: bool) -> dict[str, Any]:
+    """Say what an estimate without labels rests on, besides scores."""
+    if known is None:
+        drift = 0.0 if is_tested else nan
+        return {"drift": drift, "held_back": 0.0, "borrowed": 0.0}
+    names = ("drift", "held_back", "borrowed")
+    return {name: getattr(known, name) for name in names}
 
 
-def _with_member(
-    facts: Mapping[str, Any], situation: GroupSituation, member: int
-) -> GroupAdaptation:
-    """Join what is known of a group and the member that the rule has picked."""
+def _picked(situation: GroupSituation, member: int) -> dict[str, Any]:
+    """Describe the member that the rule has picked."""
     predicted = float(situation.predicted_prevalences[member])
     # PD <= |q - rho-hat_J| + delta_1, with delta_1 from the interval: the bound of the
     # paper's Theorem 2 that can be computed without labels. It holds if the interval
     # does (docs/design.md, decision 6).
-    q, low, high = facts["estimate"]
-    bound = min(abs(q - predicted) + max(q - low, high - q), 1.0)
-    return GroupAdaptation(
-        **facts,
-        classifier=member,
-        made_for=float(situation.thetas[member]),
-        predicted_prevalence=predicted,
-        pd_bound=bound,
-    )
+    q, low, high = situation.estimate
+    return {
+        "classifier": member,
+        "made_for": float(situation.thetas[member]),
+        "predicted_prevalence": predicted,
+        "pd_bound": min(abs(q - predicted) + max(q - low, high - q), 1.0),
+    }
 
 
 def _notes(
@@ -330,45 +315,16 @@ def _notes(
     return (*notes, *rule.notes(situations, chosen))
 
 
-_ASKED = ("estimate", "interval", "interval")
-"""The methods of a quantifier that the numbers of an estimate come from."""
-
-
 def estimate_groups(
     models: Mapping[Group, GroupModel],
     evidence: Mapping[Group, GroupEvidence],
     *,
     level: float | None = None,
-) -> dict[Group, Estimate]:
-    """Ask the quantifier of each group.
-
-    Parameters
-    ----------
-    models, level
-        As in `adapt`.
-    evidence : mapping from group to GroupEvidence
-
-    Returns
-    -------
-    dict from group to Estimate
-    """
-    estimates = {}
-    for group, part in evidence.items():
-        quantifier = models[group].quantifier
-        shares = [quantifier.estimate(part.scores)]
-        # Plain prediction never looks at intervals, and some of them cost a hundred
-        # times the estimate.
-        if level is not None:
-            shares += quantifier.interval(part.scores, level, estimate=shares[0])
-        for method, share in zip(_ASKED, shares, strict=False):
-            # A comparison with NaN is False.
-            if not 0 <= share <= 1:
-                raise ValueError(
-                    f"{type(quantifier).__name__}.{method} must be in [0, 1], got "
-                    f"{share!r} in group {group_name(group)!r}."
-                )
-        estimates[group] = Estimate(*shares)
-    return estimates
+) -> Answers:
+    """Ask the quantifier of each group; see `answer_groups`."""
+    quantifiers = {group: models[group].quantifier for group in evidence}
+    batches = {group: part.scores for group, part in evidence.items()}
+    return answer_groups(quantifiers, batches, level)
 
 
 _ROWS_AT_ONCE = 1000

@@ -170,13 +170,11 @@ def nearest_member(
     1
     """
     q = np.asarray(estimate)[..., None]
-    # In ascending order of theta, argmin returns the smaller theta of two equals.
-    order = np.argsort(thetas, kind="stable")
-    distance = np.round(np.abs(predicted_prevalences[..., order] - q), DIGITS)
-    tied = distance == distance.min(axis=-1, keepdims=True)
-    distance_of_theta = np.round(np.abs(thetas[order] - q), DIGITS)
-    chosen = np.where(tied, distance_of_theta, np.inf).argmin(axis=-1)
-    return order[chosen]
+    distance = np.round(np.abs(predicted_prevalences - q), DIGITS)
+    nearest = distance == distance.min(axis=-1, keepdims=True)
+    of_theta = np.where(nearest, np.round(np.abs(thetas - q), DIGITS), np.inf)
+    nearest = of_theta == of_theta.min(axis=-1, keepdims=True)
+    return np.where(nearest, thetas, np.inf).argmin(axis=-1)
 
 
 def is_logged(group: GroupSituation) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
-from cape import AdaptationWarning, CapeClassifier, Estimate, examine
+from cape import AdaptationWarning, CapeClassifier, examine
 from cape.base._estimate import variance_between
 from cape.drift._find import ColumnDrift, GroupDrift, judge
 from cape.drift._mixture import ColumnFit, MixtureFit
@@ -43,12 +43,12 @@ def found(p=1.0, effect=0.0, fault=""):
     ],
 )
 def test_verdicts(drift, chance, verdict):
-    assert judge(drift, Estimate(0.6, 0.4, 0.65), chance) == verdict
+    assert judge(drift, 0.25, chance) == verdict
 
 
 def test_a_wide_interval_uncertain():
     for chance in (0.1, 0.9):
-        wide = judge(found(), Estimate(0.5, 0.1, 0.9), chance)
+        wide = judge(found(), 0.8, chance)
         assert wide == "uncertain"
 
 
