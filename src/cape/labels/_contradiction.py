@@ -46,7 +46,8 @@ def find_contradicted(
     evidence : mapping from group to GroupEvidence
         With or without labelled rows.
     drifts : mapping from group to GroupDrift
-        Where a column is at fault, that is why scores fail: labels are not to blame.
+        Where a column is at fault, that is why scores fail, and labels are not to
+        blame, unless they say the opposite of the scores.
 
     Returns
     -------
@@ -56,14 +57,17 @@ def find_contradicted(
     aucs = {}
     gaps = []
     for group, part in evidence.items():
-        is_explained = group in drifts and drifts[group].faults
-        if part.labelled_rows < FEWEST_LABELS or is_explained:
+        if part.labelled_rows < FEWEST_LABELS:
             continue
         sample = labelled_sample(part)
         if not sample.weights.sum(axis=1).all():
             continue
         model = models[group]
         found, expected, error = _compare(model, sample)
+        # A column at fault explains scores that say nothing, not the opposite.
+        is_reversed = ndtr((found - 0.5) / error) < LEVEL
+        if group in drifts and drifts[group].faults and not is_reversed:
+            continue
         is_worse = _is_less_than_half(found, expected)
         # Rows that were not drawn may lie where scores differ little.
         is_biased = is_worse and drawn_p_value(model, part, sample) < SAMPLE_LEVEL

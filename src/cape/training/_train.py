@@ -637,7 +637,10 @@ def _assemble(
         pool=pool,
         # Fold models score new rows as they score their test folds, and a prefit model
         # has seen neither hold-out nor batch. A refitted model needs a closer look.
-        test_is_sound=not learner.refit or follows_its_folds(models[0], len(learner.y)),
+        test_is_sound=not learner.refit
+        or follows_its_folds(
+            models[0], len(learner.y), positives + negatives, len(data.labels(rows))
+        ),
         transformer=learner.transformer,
         group_code=group_code,
         own=None if borrowed is None else borrowed.own,
