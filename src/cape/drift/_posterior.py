@@ -34,6 +34,9 @@ _SHIFTS = np.linspace(-2.5, 2.5, 21)
 _ROWS_OF_MOVES = np.cumsum([len(_SHIFTS) if shared else 1 for _, shared in MOVES])
 """Where the next move starts, among rows for each size of a shared move."""
 
+_PUBLIC = Past().weights
+"""Scenarios as public series alone tell them."""
+
 _SHOWS = 0.5
 _LEAST_P_VALUE = 1e-3
 """Drift that is large against the noise shows in the tests of columns and scores. With
@@ -395,9 +398,8 @@ def find_posterior(
     scores and prior say nothing of the share of a group, and its labels alone do.
     """
     labels = labels or {}
-    if past is None:
-        past = Past()
-    logs = np.log(np.maximum(_spread_out(past.weights), _TINY))
+    known = _PUBLIC if past is None else past.weights
+    logs = np.log(np.maximum(_spread_out(known), _TINY))
     groups = list(evidence)
     if not groups:
         return Posterior({}, _from_logarithms(logs))

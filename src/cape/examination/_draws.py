@@ -18,7 +18,7 @@ import numpy as np
 from cape.base._estimate import Estimate
 from cape.base._groups import Group
 from cape.evidence._evidence import Evidence, GroupEvidence
-from cape.labels._use import CheckedCalls, check_calls
+from cape.labels._rates import CheckedCalls, check_calls
 from cape.metrics._rates import Confusion
 from cape.rules import GroupSituation
 from cape.rules._adaptation import Adaptation, GroupAdaptation

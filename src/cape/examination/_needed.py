@@ -36,7 +36,7 @@ from cape.labels._draw import (
 )
 from cape.labels._planned import LabelsNeeded, labels_until
 from cape.labels._sample import labelled_sample, score_cells
-from cape.labels._use import LAST_DRAWS, read_labels
+from cape.labels._use import read_labels
 from cape.quantify._base import Moments, moment_interval
 from cape.rules._adaptation import Adaptation, GroupAdaptation, refuted_groups
 from cape.rules._deciding import adapt, estimate_groups
@@ -540,7 +540,6 @@ def rows_to_label(
     draw = RowDraw(of_groups, random_state)
     probabilities = draw.add(codes, cells)
     drawn = draw.result()
-    LAST_DRAWS[clf] = drawn, len(batch)
     groups_of_rows = [groups[code] for code in drawn.groups]
     return RowsToLabel(drawn.rows, groups_of_rows, probabilities)
 

@@ -216,9 +216,8 @@ def drawn_p_value(
         for weight, rows in zip(sample.weight, evidence.labelled.values(), strict=True):
             for part in (rows.positives, rows.negatives):
                 labelled += weight * part.columns.counts  # type: ignore[union-attr]
-        for place in range(len(cells.columns)):
-            batch = cells.of_column(evidence.columns.counts, place)
-            drawn = cells.of_column(labelled, place)
+        both = np.array([evidence.columns.counts, labelled])
+        for batch, drawn in np.split(both, cells.starts[1:-1], axis=1):
             p_values.append(_p_value(batch, drawn, effective_rows))
     return min(holm(p_values))
 

@@ -1,314 +1,35 @@
-"""What the labels of a group say: the estimate, and the rates of members, corrected.
+"""Whether labels of a few rows can be used, and what they say of an estimate.
 
-How many rows of the batch a member calls positive is known, labels or not. Labelled
-rows tell which share of the called rows, and of the rows that are not called, are
-positive. Both rates follow from these three numbers, whatever has moved.
+Labels that contradict the scores are of other rows, or the scores have failed: nobody
+can know which, and they are no evidence.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from math import hypot, isnan, nan
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import hypot, isnan, nan, sqrt
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.optimize import brentq, isotonic_regression
+from scipy.special import ndtr
 
 from cape.base._estimate import Estimate
 from cape.base._groups import Group
-from cape.base._limits import FEWEST_LABELS, ONE_CLASS
+from cape.base._limits import FEWEST_LABELS, LEVEL, ONE_CLASS
 from cape.drift._find import GroupDrift
+from cape.drift._mixture import holm
 from cape.evidence._evidence import PLAIN, GroupEvidence
 from cape.evidence._histogram import ONE
-from cape.labels._contradiction import find_contradicted
 from cape.labels._factor import LabelFactor
 from cape.labels._sample import (
     SAMPLE_LEVEL,
     LabelledSample,
     drawn_p_value,
     labelled_sample,
-    proportion_interval,
-    row_weights,
-    shrinkage,
+    predictions,
 )
-from cape.metrics._rates import FEWEST_ROWS
-from cape.training._group_model import GroupModel, MemberRates
-
-_ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class ClassShare:
-    """Shares of a class among some rows, for every member.
-
-    Parameters
-    ----------
-    share, variance : ndarray of shape (n_members,)
-        1/2 and 1/4 without a labelled row.
-    effective_rows : ndarray of shape (n_members,)
-        Labelled rows that would tell as much if they were drawn with replacement;
-        infinite if all rows are labelled.
-    """
-
-    share: np.ndarray
-    variance: np.ndarray
-    effective_rows: np.ndarray
-
-    def scaled(
-        self, member: int, size: float, level: float
-    ) -> tuple[float, float, float]:
-        """Return the share of one member and its interval, times a size."""
-        share = float(self.share[member])
-        rows = float(self.effective_rows[member])
-        low, high = 0.0, 1.0
-        if np.isinf(rows):
-            low, high = share, share
-        elif rows > 0:
-            low, high = proportion_interval(share, rows, level)
-        return size * share, size * float(low), size * float(high)
-
-
-@dataclass(frozen=True)
-class LabelledRate:
-    """Rates of all members according to labels alone.
-
-    Parameters
-    ----------
-    rate, variance : ndarray of shape (n_members,)
-        NaN where a rate is undefined: there is no row of the class.
-    rows : float
-        Labelled rows of the class.
-    parts : tuple or None, default=None
-        Of rates part / (part + rest), where both parts are shares of all rows: the
-        shares of the class among the rows that each member calls, and does not call,
-        and the share of all rows that it calls.
-    """
-
-    rate: np.ndarray
-    variance: np.ndarray
-    rows: float
-    parts: tuple[ClassShare, ClassShare, np.ndarray] | None = None
-
-    def effective_rows(self) -> np.ndarray:
-        """Return the rows of a binomial proportion with the same variance."""
-        smoothed = (self.rows * self.rate + 1) / (self.rows + 2)
-        with np.errstate(divide="ignore"):
-            return smoothed * (1 - smoothed) / self.variance
-
-    def interval(self, member: int, level: float) -> tuple[float, float]:
-        """Return the interval of the rate of one member; it holds for any shift.
-
-        A rate t = part / (part + rest) is inside if (1 - t) part - t rest may be 0,
-        according to the intervals of part and rest (Fieller 1954; Zou and Donner 2008).
-        Rates near 0 and 1 have intervals to one side, which a variance cannot tell.
-        """
-        rate = float(self.rate[member])
-        if np.isnan(rate):
-            return 0.0, 1.0
-        if self.parts is None:
-            rows = float(self.effective_rows()[member])
-            if np.isinf(rows):
-                return rate, rate
-            low, high = proportion_interval(rate, rows, level)
-            return float(low), float(high)
-        called, passed, called_rows = self.parts
-        size = float(called_rows[member])
-        part, part_low, part_high = called.scaled(member, size, level)
-        rest, rest_low, rest_high = passed.scaled(member, 1 - size, level)
-        add: Callable[[float, float], float] = hypot
-        if called.effective_rows[member] == 0 or passed.effective_rows[member] == 0:
-            # Any share is as likely as another, and not in the middle of its interval.
-            add = operator.add
-
-        def too_low(t: float) -> float:
-            noise = add((1 - t) * (part - part_low), t * (rest_high - rest))
-            return (1 - t) * part - t * rest - noise
-
-        def too_high(t: float) -> float:
-            noise = add((1 - t) * (part_high - part), t * (rest - rest_low))
-            return t * rest - (1 - t) * part - noise
-
-        return _limit(too_low, rate, 0.0), _limit(too_high, rate, 1.0)
-
-
-def _limit(excess: Callable[[float], float], rate: float, end: float) -> float:
-    """Find the last possible rate on the way from a rate to an end."""
-    if excess(rate) > -_ROUNDING:
-        # There is no noise: all rows are labelled.
-        return rate
-    if excess(end) <= 0:
-        return end
-    return float(brentq(excess, rate, end))
-
-
-@dataclass(frozen=True)
-class CheckedCalls:
-    """What labelled rows say of the calls of every member.
-
-    Parameters
-    ----------
-    called : ndarray of shape (n_members,)
-        Share of all rows that each member calls positive.
-    of_called, of_passed : ClassShare
-        Share of positives among the rows that it calls, and among those it does not.
-    positives, negatives : float
-        Labelled rows of the two classes.
-    """
-
-    called: np.ndarray
-    of_called: ClassShare
-    of_passed: ClassShare
-    positives: float
-    negatives: float
-
-    @property
-    def tpr(self) -> LabelledRate:
-        """True positive rates."""
-        return self._ratio(self.of_called, self.of_passed, self.positives)
-
-    @property
-    def fpr(self) -> LabelledRate:
-        """False positive rates."""
-        called = replace(self.of_called, share=1 - self.of_called.share)
-        passed = replace(self.of_passed, share=1 - self.of_passed.share)
-        return self._ratio(called, passed, self.negatives)
-
-    @property
-    def accuracy(self) -> LabelledRate:
-        """Shares of right decisions."""
-        right = self.called * self.of_called.share
-        right = right + (1 - self.called) * (1 - self.of_passed.share)
-        variance = self.called**2 * self.of_called.variance
-        variance = variance + (1 - self.called) ** 2 * self.of_passed.variance
-        return LabelledRate(right, variance, self.positives + self.negatives)
-
-    def _ratio(
-        self, of_called: ClassShare, of_passed: ClassShare, rows: float
-    ) -> LabelledRate:
-        """Compute part / (part + rest) and its variance, by the delta method."""
-        part = self.called * of_called.share
-        rest = (1 - self.called) * of_passed.share
-        total = part + rest
-        # Without a labelled row of the class, the shares are mere guesses.
-        is_known = (total > 0) & (rows > 0)
-        variance_of_part = (rest * self.called) ** 2 * of_called.variance
-        variance_of_rest = (part * (1 - self.called)) ** 2 * of_passed.variance
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rate = part / total
-            variance = (variance_of_part + variance_of_rest) / total**4
-        rate = np.where(is_known, rate, np.nan)
-        variance = np.where(is_known, variance, np.nan)
-        return LabelledRate(rate, variance, rows, (of_called, of_passed, self.called))
-
-
-def _positive_share(counts: np.ndarray) -> ClassShare:
-    """Compute the share of positives for each member.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (3, 2, n_members)
-        Labelled rows, sums of w and of w^2 - w, of negatives and positives.
-    """
-    rows, total, excess = counts.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Without a labelled row, any share is possible.
-        share = np.where(total > 0, counts[1, 1] / total, 0.5)
-        smoothed = (rows * share + 1) / (rows + 2)
-        variance = smoothed * (1 - smoothed) * excess / total**2
-        variance = np.where(total > 0, variance, 0.25)
-        # Where all rows are labelled there is no excess.
-        effective_rows = np.where(total > 0, total**2 / excess, 0.0)
-    return ClassShare(share, variance, effective_rows)
-
-
-def check_calls(model: GroupModel, evidence: GroupEvidence) -> CheckedCalls:
-    """Count the calls of every member among labelled rows.
-
-    Parameters
-    ----------
-    model : GroupModel
-    evidence : GroupEvidence
-        With labelled rows.
-
-    Returns
-    -------
-    CheckedCalls
-    """
-    n_members = len(model.pool.thetas)
-    n_rows = evidence.scores.size
-    of_called = np.zeros((3, 2, n_members))
-    of_passed = np.zeros((3, 2, n_members))
-    weights = row_weights(evidence)
-    for weight, rows in zip(weights, evidence.labelled.values(), strict=True):
-        powers = np.array([1.0, weight, weight**2 - weight])[:, None]
-        for label, part in enumerate((rows.negatives, rows.positives)):
-            called = model.pool.called(part)
-            of_called[:, label] += powers * called
-            of_passed[:, label] += powers * (part.scores.size - called)
-    rows_of_classes = (of_called + of_passed)[0, :, 0]
-    return CheckedCalls(
-        called=model.pool.called(evidence) / n_rows,
-        of_called=_positive_share(of_called),
-        of_passed=_positive_share(of_passed),
-        positives=float(rows_of_classes[1]),
-        negatives=float(rows_of_classes[0]),
-    )
-
-
-def corrected_rates(rates: MemberRates, calls: CheckedCalls) -> MemberRates:
-    """Move the rates of labelled rows towards those of training, where they agree.
-
-    Parameters
-    ----------
-    rates : MemberRates
-        Of unseen training rows.
-    calls : CheckedCalls
-
-    Returns
-    -------
-    MemberRates
-        In effective numbers of rows.
-    """
-    tpr, positives = _combine(calls.tpr, rates.tpr, rates.positives)
-    fpr, negatives = _combine(calls.fpr, rates.fpr, rates.negatives)
-    return MemberRates(tpr * positives, positives, fpr * negatives, negatives)
-
-
-def _combine(
-    labelled: LabelledRate, trained: np.ndarray, trained_rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the combined rates, and their effective numbers of rows.
-
-    Where there is no labelled row of the class, the rate of training stays.
-    """
-    no_label = np.isnan(labelled.rate)
-    rate = np.where(no_label, trained, labelled.rate)
-    variance = np.where(no_label, 1.0, labelled.variance)
-    unknown = np.isnan(trained)
-    smoothed = (np.nan_to_num(trained) * trained_rows + 1) / (trained_rows + 2)
-    error = np.sqrt(smoothed * (1 - smoothed) / np.maximum(trained_rows, 1))
-    share = shrinkage(rate - trained, variance, error)
-    share = np.where(unknown, 0.0, share)
-    combined = np.where(unknown, rate, rate + share * (trained - rate))
-    combined = _keep_order(combined, trained)
-    rows = labelled.effective_rows() / np.maximum(1 - share, 1e-6)
-    rows = np.where(no_label, trained_rows, rows)
-    # Fewer than ten rows would make a rate unknown: labels have made it known.
-    return combined, np.clip(rows, FEWEST_ROWS, 1e12)
-
-
-def _keep_order(rates: np.ndarray, trained: np.ndarray) -> np.ndarray:
-    """Let rates fall from cut to cut, if they do so in training."""
-    falls = np.diff(trained) <= 0
-    if not falls[:-1].all() or np.isnan(rates).any():
-        return rates
-    # Decisions that were made, the last member if it does not fall, are no cut.
-    n_cuts = len(rates) - (not falls[-1:].all())
-    cuts = isotonic_regression(rates[:n_cuts], increasing=False)
-    return np.append(cuts.x, rates[n_cuts:])
+from cape.training._group_model import GroupModel, auc_error
 
 
 @dataclass(frozen=True)
@@ -380,12 +101,24 @@ def read_labels(
     factors : dict from group to LabelFactor
         Of the groups whose labels can be used.
     """
-    contradicted = {} if alone else find_contradicted(models, evidence, drifts)
     findings = {}
-    factors = {}
+    samples = {}
     for group, part in evidence.items():
+        findings[group] = LabelFindings(part.labelled_rows)
+        if findings[group].rows >= FEWEST_LABELS:
+            samples[group] = labelled_sample(part)
+    contradicted = {}
+    if not alone:
+        contradicted = find_contradicted(models, evidence, drifts, samples)
+    factors = {}
+    for group, sample in samples.items():
         findings[group], factor = _read_group(
-            models[group], part, label_free[group], level, contradicted.get(group)
+            models[group],
+            evidence[group],
+            sample,
+            label_free[group],
+            level,
+            contradicted.get(group),
         )
         if factor is not None:
             factors[group] = factor
@@ -395,14 +128,12 @@ def read_labels(
 def _read_group(
     model: GroupModel,
     evidence: GroupEvidence,
+    sample: LabelledSample,
     label_free: Estimate,
     level: float,
     contradiction: tuple[float, float] | None,
 ) -> tuple[LabelFindings, LabelFactor | None]:
     labelled_rows = evidence.labelled_rows
-    if labelled_rows < FEWEST_LABELS:
-        return LabelFindings(labelled_rows), None
-    sample = labelled_sample(evidence)
     label = sample.positive_share
     if label in (0, 1) and _may_be_missing(evidence, sample):
         p_value = one_class_p_value(sample.n_labelled, label, label_free.value)
@@ -473,35 +204,92 @@ def one_class_p_value(n_labels: float, label: float, label_free: float) -> float
     return abs(1 - label - label_free) ** n_labels
 
 
-LAST_DRAWS: WeakKeyDictionary[Any, tuple[Any, int]] = WeakKeyDictionary()
-"""The last `DrawnRows` for each classifier, and how many rows its batch has."""
+def find_contradicted(
+    models: Mapping[Group, GroupModel],
+    evidence: Mapping[Group, GroupEvidence],
+    drifts: Mapping[Group, GroupDrift],
+    samples: Mapping[Group, LabelledSample],
+) -> dict[Group, tuple[float, float]]:
+    """Find the groups whose labels contradict the scores.
 
-_NEARLY = 1.1
-"""Strata of nearly as many rows have nearly the same probability."""
-
-
-def was_drawn_unequally(clf: Any, known: np.ndarray) -> bool:
-    """Tell whether labelled rows were drawn more often in some strata than in others.
+    Whatever share the labels speak for, those of a prior shift keep the AUC: positives
+    score above negatives as often as in training, or as often as rows with these scores
+    would, if all of them are more alike than those of training. In these groups scores
+    are less than half as good (by 2 AUC - 1), which chance does not explain: in the
+    group by itself, by Holm's method, or in all groups together, since each of them may
+    have few labels.
 
     Parameters
     ----------
-    clf : CapeClassifier
-    known : ndarray of bool of shape (n_rows,)
-        Which rows of a batch have a label.
+    models : mapping from group to GroupModel
+    evidence : mapping from group to GroupEvidence
+    drifts : mapping from group to GroupDrift
+        Where a column is at fault, that is why scores fail, and labels are not to
+        blame, unless they say the opposite of the scores.
+    samples : mapping from group to LabelledSample
+        Of the groups with enough labels.
 
     Returns
     -------
-    bool
-        True if all of them are rows of the last draw, from a batch of as many rows.
+    dict from group to (float, float)
+        The AUC among labelled rows, and that of training.
     """
-    drawn, n_rows = LAST_DRAWS.get(clf, (None, 0))
-    labelled = np.flatnonzero(known)
-    if drawn is None or len(known) != n_rows or len(labelled) < FEWEST_LABELS:
-        return False
-    if not np.isin(labelled, drawn.rows).all():
-        return False
-    for group in np.unique(drawn.groups):
-        of_group = drawn.probabilities[drawn.groups == group]
-        if of_group.max() > _NEARLY * of_group.min():
-            return True
-    return False
+    aucs = {}
+    gaps = []
+    for group, sample in samples.items():
+        if not sample.weights.sum(axis=1).all():
+            continue
+        model = models[group]
+        found, expected, error = _compare_aucs(model, sample)
+        # A column at fault explains scores that say nothing, not the opposite.
+        is_reversed = ndtr((found - 0.5) / error) < LEVEL
+        if group in drifts and drifts[group].faults and not is_reversed:
+            continue
+        is_worse = _is_less_than_half(found, expected)
+        # Rows that were not drawn may lie where scores differ little.
+        is_biased = (
+            is_worse and drawn_p_value(model, evidence[group], sample) < SAMPLE_LEVEL
+        )
+        # The AUC of a tiny group is unknown.
+        if is_biased or isnan(expected):
+            continue
+        aucs[group] = found, model.auc()
+        gaps.append((found, expected, error))
+    if not aucs:
+        return {}
+    found, expected, errors = np.array(gaps).T
+    p_values = np.array(holm(ndtr((found - expected) / errors).tolist()))
+    # As studies are pooled: the noise of each decides how much it counts.
+    precision = errors**-2.0
+    together = np.average([found, expected], axis=1, weights=precision)
+    p_together = ndtr((together[0] - together[1]) * sqrt(precision.sum()))
+    fail_together = p_together < LEVEL and _is_less_than_half(*together)
+    contradict = _is_less_than_half(found, expected)
+    contradict &= (p_values < LEVEL) | fail_together
+    chosen = zip(aucs, contradict, strict=True)
+    return {group: aucs[group] for group, is_so in chosen if is_so}
+
+
+def _is_less_than_half(auc: Any, expected: Any) -> Any:
+    return auc - 0.5 < (expected - 0.5) / 2
+
+
+def _compare_aucs(
+    model: GroupModel, sample: LabelledSample
+) -> tuple[float, float, float]:
+    """Return the AUC of labelled rows, what to expect of it, and the error of both."""
+    found = _auc(*sample.weights)
+    # Rows that are alike cannot be told apart, whatever training had.
+    share = predictions(model, model.prevalence)
+    rows = sample.weights.sum(axis=0)
+    expected = min(model.auc(), _auc(rows * (1 - share), rows * share))
+    n0, n1 = sample.weights.sum(axis=1) ** 2 / sample.squares.sum(axis=1)
+    # Few labelled rows may be in perfect order by chance.
+    noise = max(auc_error(found, n1, n0), auc_error(expected, n1, n0), 1e-9)
+    return found, expected, hypot(noise, model.auc_error())
+
+
+def _auc(negatives: np.ndarray, positives: np.ndarray) -> float:
+    """Compute the AUC from weights of cells; scores in the same cell are ties."""
+    below = np.cumsum(negatives) - negatives / 2
+    return float(positives @ below / (positives.sum() * negatives.sum()))

@@ -316,6 +316,17 @@ class Quantifier(BaseEstimator):
     # Whether the estimate divides by how well the scores tell the classes apart.
     _corrects = True
 
+    # Whether the mean score, the statistic by default, is that of the estimate.
+    _is_of_means = False
+
+    @property
+    def borrows_interval(self) -> bool:
+        """Whether a quantifier from outside has the interval of the mean score."""
+        cls = type(self)
+        has_statistic = cls._statistic is not Quantifier._statistic
+        has_interval = cls._interval is not Quantifier._interval
+        return not (self._is_of_means or has_statistic or has_interval)
+
     def fit(self, positives: ScoreHistogram, negatives: ScoreHistogram) -> Quantifier:
         """Fit the quantifier on the training scores of the two classes.
 

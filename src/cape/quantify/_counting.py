@@ -18,6 +18,7 @@ class _MeanQuantifier(Quantifier):
     """
 
     _corrects = False
+    _is_of_means = True
 
     def _from_mean(self, mean: Any) -> Any:
         """Return the prevalence that belongs to a mean, or to each of many means."""

@@ -25,15 +25,6 @@ QUANTIFIERS: dict[str, type[Quantifier]] = {
 """Names of the quantifiers. Everything that lists quantifiers is derived from this."""
 
 
-def borrows_interval(quantifier: Quantifier) -> bool:
-    """Tell whether a quantifier from outside has the interval of the mean score."""
-    cls = type(quantifier)
-    is_ours = cls in QUANTIFIERS.values()
-    has_statistic = cls._statistic is not Quantifier._statistic
-    has_interval = cls._interval is not Quantifier._interval
-    return not (is_ours or has_statistic or has_interval)
-
-
 def make_quantifier(quantifier: Any) -> Quantifier:
     """Make an unfitted quantifier from a name or an instance.
 

@@ -25,15 +25,12 @@ from cape.drift._past import PRIOR_SHIFT, Past
 from cape.drift._posterior import GroupPosterior, find_posterior, mean_score
 from cape.evidence._evidence import Evidence, GroupEvidence
 from cape.labels._factor import LabelFactor
+from cape.labels._rates import check_calls, corrected_rates
 from cape.labels._use import (
     LabelFindings,
-    check_calls,
-    corrected_rates,
     read_labels,
-    was_drawn_unequally,
 )
 from cape.quantify._base import Answers, answer_groups
-from cape.quantify._names import borrows_interval
 from cape.rules import GroupSituation, Prevalence, Rule
 from cape.rules._adaptation import (
     WAYS_OF_LABELS,
@@ -107,9 +104,6 @@ def find_evidence(
             inclusion_probability=inclusion_probability,
         )
         labels = known_labels(y, clf.classes_, len(batch), inclusion_probability)
-        is_plain = inclusion_probability is None and labels is not None
-        if is_plain and was_drawn_unequally(clf, labels.known):  # type: ignore[union-attr]
-            warnings.warn(words.DRAWN_UNEQUALLY, AdaptationWarning, stacklevel=3)
         _, counted = read_batch(batch, labels=labels, columns=columns)
         return Evidence(clf.fingerprint_, counted)
     if sensitive_features is not None:
@@ -296,7 +290,7 @@ def _notes(
     """Say what a user has to know of the quantifier and of the rule's choice."""
     notes = []
     for quantifier in [model.quantifier for model in models.values()][:1]:
-        if borrows_interval(quantifier):
+        if quantifier.borrows_interval:
             notes.append(words.borrowed_interval(type(quantifier).__name__))
     for in_training in (True, False):
         alone = []
@@ -361,7 +355,8 @@ def predict_batch(
         adaptation = adapt(
             batch.models, evidence, rule=rule, drift=clf.drift, past=clf.past
         )
-        warn_of_faults(adaptation)
+        if any(found.faults for found in adaptation.drifts.values()):
+            warn_of_faults(adaptation)
     else:
         # Members are positions in the pools of one model.
         check_same_model(clf, "adaptation", adaptation, Adaptation)

@@ -580,13 +580,6 @@ def few_rows_of_a_class(sizes: Mapping[Hashable, tuple[int, float]], least: int)
     )
 
 
-DRAWN_UNEQUALLY = (
-    "the labeled rows were drawn by rows_to_label, which prefers rows with uncertain "
-    "scores. Without inclusion_probability they are treated as a simple random sample, "
-    "and estimates may be off. Pass the inclusion_probability of the draw."
-)
-
-
 def few_rows(n_rows: int) -> str:
     """Say that a model adapts to what is no batch."""
     return (

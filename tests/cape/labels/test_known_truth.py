@@ -13,7 +13,7 @@ import pytest
 
 from cape.evidence._evidence import GroupEvidence, LabelledEvidence
 from cape.labels._factor import LabelFactor
-from cape.labels._use import check_calls, corrected_rates
+from cape.labels._rates import check_calls, corrected_rates
 from cape.quantify import ScoreHistogram
 from cape.training._group_model import ThresholdPool
 
