@@ -358,7 +358,20 @@ class OneStepEMQ(EMQ):
         batches: Sequence[ScoreHistogram],
         level: float | None = None,
     ) -> tuple[np.ndarray, Likelihood]:
-        """Estimate the prevalences of several groups at once."""
+        """Estimate the prevalences of several groups at once.
+
+        Parameters
+        ----------
+        quantifiers : sequence of OneStepEMQ
+        batches : sequence of ScoreHistogram
+        level : float, default=None
+            Level of intervals; None computes none.
+
+        Returns
+        -------
+        estimates : ndarray of shape (n_groups, 1 or 3)
+        likelihood : Likelihood
+        """
         if cls is not OneStepEMQ:
             return super().of_groups(quantifiers, batches, level)
         likelihood = _one_step(quantifiers, Cells.of(batches))
