@@ -108,7 +108,7 @@ def test_an_audit_counts_them(tables):
     table = pd.read_csv(path)
     n_missing = table["z"].isna().sum()
     named = {"label": "y", "prediction": "yhat", "group": ["z"]}
-    with pytest.raises(ValueError, match=f"{n_missing} of {len(table)} rows"):
+    with pytest.raises(ValueError, match=f"{n_missing} of the first {len(table)} rows"):
         count_file(path, **named)
     counts, _, _ = count_file(path, missing_groups="group", **named)
     assert counts[MISSING_GROUP].rows == n_missing

@@ -18,22 +18,14 @@ import numpy as np
 import pandas as pd
 
 from cape.base._groups import Group, check_groups, group_name
-from cape.base._numbers import rows_text, shortened
-from cape.base._table import (
-    MISSING,
-    as_kind,
-    in_bins,
-    plain_text,
-)
+from cape.base._numbers import shortened
+from cape.base._table import MISSING, as_kind, in_bins, plain_text
 from cape.classifier import CapeClassifier
 from cape.elsewhere import sql
 from cape.evidence._evidence import Evidence
 from cape.training._reading import KnownLabels, batch_of, read_batch
 from cape.training._threads import available_threads, blas_in_one_thread, in_threads
-from cape_app.files._columns import (
-    Bins,
-    label_text,
-)
+from cape_app.files._columns import Bins, label_text
 from cape_app.files._model import WEIGHT, TableModel
 from cape_app.files._notes import Notes
 from cape_app.tables import Dialect, Source, TableError
@@ -250,8 +242,7 @@ class Scan:
     ) -> tuple[Evidence, bool]:
         """Sum the evidence over the parts of the file.
 
-        Groups that the model does not know, and rows without a group, are counted to
-        the end of the file and are an error then.
+        Groups that the model does not know, and rows without a group, are an error.
 
         Parameters
         ----------
@@ -273,44 +264,18 @@ class Scan:
         """
         evidence = Evidence(model.clf.fingerprint_)
         has_labels = False
-        without_group: list[int] = []
-        unknown: Counter[str] = Counter()
-        n_read = 0
         parts = self._parts_for(model, rows)
         read = partial(_read_part, model, kept is not None, labelled)
         for (X, positive), found in _two_at_a_time(read, parts):
             if on_part is not None:
                 on_part(X)
-            rows_without_group, of_unknown_groups, of_part, records, groups = found
-            without_group += [n_read + row for row in rows_without_group]
-            n_read += len(X)
-            unknown += of_unknown_groups
+            of_part, records, groups = found
             evidence = evidence + of_part
             if kept is not None and records is not None:
                 kept.add(records, groups)
             if positive is not None:
                 has_labels |= bool((positive >= 0).any())
             self.on_rows("reading", len(X))
-        missing = model.clf.missing_groups
-        self._judge_missing("group", model.columns.groups, without_group, missing)
-        if unknown:
-            counts = []
-            for name, n in unknown.most_common():
-                # A name with spaces that nobody sees is already quoted.
-                shown = name if name[0] in "'\"" else repr(name)
-                counts.append(f"{shown} ({rows_text(n)})")
-            names_known = list(map(group_name, model.clf.groups_))
-            first = unknown.most_common(1)[0][0].strip("'\" ")
-            meant = nearest_of(first, names_known, "group")
-            meant = f" D{meant[1:]}" if meant[0] == "d" else ""
-            known = [repr(name) for name in names_known[:10]]
-            raise TableError(
-                f"{self.path} has groups that were not in training, by "
-                f"{', '.join(model.columns.groups)}: "
-                f"{', '.join(shortened(counts, _MOST_NAMES))}.{meant} The model knows "
-                f"{', '.join(known)}; train with --unknown-groups pooled to predict "
-                "unknown groups with the model of all groups."
-            )
         return evidence, has_labels
 
     def labelled_parts(
@@ -342,31 +307,28 @@ class Scan:
         DataFrame
             After the last one comes an error, or a note, on rows without a value.
         """
-        without_group: list[int] = []
-        without_label: list[int] = []
         n_used = 0
+        n_missing: Counter[str] = Counter()
         for frame in self.parts(types, rows, bins):
             frame = frame.assign(**{label: label_text(frame[label])})
             is_used = frame[label].notna().to_numpy()
-            has_group = frame[list(group)].notna().all(axis=1).to_numpy()
-            first_row = self.rows - len(frame)
-            without_label += (np.flatnonzero(~is_used) + first_row).tolist()
-            without_group += (np.flatnonzero(is_used & ~has_group) + first_row).tolist()
+            no_group = frame[list(group)].isna().any(axis=1).to_numpy() & is_used
+            n_missing["missing_labels"] += self._check_missing(
+                "label", [label], ~is_used, missing_labels
+            )
+            n_missing["missing_groups"] += self._check_missing(
+                "group", group, no_group, missing_groups
+            )
             n_used += int(is_used.sum())
             yield frame[is_used]
-        self._judge_missing("label", [label], without_label, missing_labels)
-        self._judge_missing("group", group, without_group, missing_groups)
+        self._note_missing(n_missing)
         if not n_used:
             raise TableError(f"{self.path}: no row has a label in {label!r}.")
 
-    def _judge_missing(
-        self,
-        what: str,
-        columns: Sequence[str],
-        rows: Sequence[int],
-        missing: str,
-    ) -> None:
-        """Raise if rows without a value are an error, and note their number otherwise.
+    def _check_missing(
+        self, what: str, columns: Sequence[str], lacking: np.ndarray, missing: str
+    ) -> int:
+        """Count the rows of the latest part that lack a value, or raise.
 
         Parameters
         ----------
@@ -374,29 +336,55 @@ class Scan:
             What the rows lack.
         columns : sequence of str
             The columns that would tell it.
-        rows : sequence of int
-            Rows without a value in one of them, counted from 0. Lines are those of a
+        lacking : ndarray of bool
+            Which rows have no value in one of them. In the error, lines are those of a
             CSV without line breaks in fields.
         missing : {"error", "group", "drop"}
         """
-        if not rows:
-            return
-        if missing != "error":
-            self.notes.say(f"missing_{what}s", n=len(rows), rows=self.rows)
-            return
+        rows = np.flatnonzero(lacking) + self.rows - len(lacking)
+        if not len(rows) or missing != "error":
+            return len(rows)
         where = "rows"
-        first = [row + 1 for row in rows[:_FIRST_ROWS]]
+        first = rows[:_FIRST_ROWS] + 1
         if self.table.is_csv:
             where = "lines"
-            first = [row + 1 for row in first]
+            first = first + 1
         names = " or ".join(map(repr, columns))
         remedy = _REMEDIES[what]
-        if rows == [self.rows - 1]:
+        if rows.tolist() == [self.rows - 1]:
             remedy = f"{TOTAL_ADVICE} {remedy}"
         raise TableError(
-            f"{self.path}: {len(rows)} of {self.rows} rows have no value in {names}, "
-            f"so no {what}; the first are {where} {', '.join(map(str, first))}. "
-            f"{remedy}"
+            f"{self.path}: {len(rows)} of the first {self.rows} rows have no value in "
+            f"{names}, so no {what}; the first are {where} "
+            f"{', '.join(map(str, first))}. {remedy}"
+        )
+
+    def _note_missing(self, n_missing: Mapping[str, int]) -> None:
+        """Note how many rows had no label, or no group."""
+        for code, n in n_missing.items():
+            if n:
+                self.notes.say(code, n=n, rows=self.rows)
+
+    def _check_known(self, model: TableModel, groups: pd.DataFrame) -> None:
+        """Raise if the rows of a part have groups that the model does not know."""
+        if model.clf.unknown_groups == "pooled":
+            return
+        found = check_groups(groups, missing="group").keys
+        unknown = [group_name(key) for key in found if key not in model.clf.models_]
+        if not unknown:
+            return
+        names_known = list(map(group_name, model.clf.groups_))
+        meant = nearest_of(unknown[0].strip("'\" "), names_known, "group")
+        meant = f" D{meant[1:]}" if meant[0] == "d" else ""
+        # A name with spaces that nobody sees is already quoted.
+        shown = [name if name[0] in "'\"" else repr(name) for name in unknown]
+        known = [repr(name) for name in names_known[:10]]
+        raise TableError(
+            f"{self.path} has groups that were not in training, by "
+            f"{', '.join(model.columns.groups)}: "
+            f"{', '.join(shortened(shown, _MOST_NAMES))}.{meant} The model knows "
+            f"{', '.join(known)}; train with --unknown-groups pooled to predict "
+            "unknown groups with the model of all groups."
         )
 
     def _parts_for(self, model: TableModel, rows: int | None) -> Iterator[Part]:
@@ -417,14 +405,25 @@ class Scan:
             types[weight] = "number"
         if rows is None:
             rows = rows_of_a_part(len(self.table.names), model.clf)
+        n_missing = 0
         for frame in self.parts(types, rows, columns.bins, columns.known):
             X = columns.trained.table(frame, self.path, self.notes)
+            if columns.groups:
+                groups = X[columns.trained.group_places]
+                n_missing += self._check_missing(
+                    "group",
+                    columns.groups,
+                    groups.isna().any(axis=1).to_numpy(),
+                    model.clf.missing_groups,
+                )
+                self._check_known(model, groups)
             if weight is not None:
                 X[WEIGHT] = frame[weight].to_numpy(dtype=float)
             positive = None
             if labelled:
                 positive = columns.positive(frame, self.path, self.notes)
             yield X, positive
+        self._note_missing({"missing_groups": n_missing})
 
 
 def read_counts(
@@ -557,16 +556,11 @@ def _two_at_a_time(
 
 def _read_part(
     model: TableModel, keep: bool, labelled: bool, part: Part
-) -> tuple[list[int], Counter[str], Evidence, np.ndarray | None, Sequence[Group]]:
+) -> tuple[Evidence, np.ndarray | None, Sequence[Group]]:
     """Count the evidence of a part and, if asked, record what was read of each row.
 
     Returns
     -------
-    without_group : list of int
-        Rows of the part with no value in a group column.
-    unknown : Counter from group name to int
-        Rows of groups that were not in training. If there are any, or rows without a
-        group are an error, nothing else is looked at.
     evidence : Evidence
     records : ndarray or None
         One record for each row, see `_row_type`.
@@ -574,10 +568,6 @@ def _read_part(
         What the group codes of the records mean.
     """
     X, positive = part
-    without_group, unknown = _group_problems(model, X)
-    evidence = Evidence(model.clf.fingerprint_)
-    if unknown or (without_group and model.clf.missing_groups == "error"):
-        return without_group, unknown, evidence, None, ()
     with single_thread_if_small(len(X)):
         batch = batch_of(model.clf, *model.split(X), whole=False)
         # Labels of whatever rows happen to have one are used for the verdict on the
@@ -589,7 +579,7 @@ def _read_part(
         readings, of_groups = read_batch(batch, labels=labels, probabilities=keep)
     evidence = Evidence(model.clf.fingerprint_, of_groups)
     if not keep:
-        return without_group, unknown, evidence, None, ()
+        return evidence, None, ()
     records = np.zeros(len(X), _row_type(model))
     records["group"] = batch.groups.codes
     records["positive"] = -1 if positive is None else positive
@@ -599,28 +589,7 @@ def _read_part(
         index = slice(None) if reading.index is None else reading.index
         records["unadapted"][index] = reading.unadapted()
         records["scores"][index] = reading.deciding.T
-    return without_group, unknown, evidence, records, batch.groups.keys
-
-
-def _group_problems(
-    model: TableModel, X: pd.DataFrame
-) -> tuple[list[int], Counter[str]]:
-    """Find the rows of a part without a group, and count those of unknown groups."""
-    unknown: Counter[str] = Counter()
-    if not model.columns.groups:
-        return [], unknown
-    table = X[model.columns.trained.group_places]
-    has_group = table.notna().all(axis=1).to_numpy()
-    without_group = np.flatnonzero(~has_group).tolist()
-    if model.clf.missing_groups == "error":
-        table = table[has_group]
-    if len(table) and model.clf.unknown_groups != "pooled":
-        groups = check_groups(table, missing="group")
-        sizes = np.bincount(groups.codes)
-        for group, size in zip(groups.keys, sizes, strict=True):
-            if group not in model.clf.models_:
-                unknown[group_name(group)] += int(size)
-    return without_group, unknown
+    return evidence, records, batch.groups.keys
 
 
 def _row_type(model: TableModel) -> np.dtype:

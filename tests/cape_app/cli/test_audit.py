@@ -241,7 +241,7 @@ def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
         (["--prediction", "y_hat"], ["no column 'y_hat'", "did you mean 'yhat'?"]),
         (["--label", "race"], ["two values, got 4: '0', '1'"]),
         (["--group", "sexe"], ["did you mean 'sex'?"]),
-        (["--group", "gap"], ["7 of 240 rows have no value in 'gap'"]),
+        (["--group", "gap"], ["7 of the first 240 rows have no value in 'gap'"]),
         (["--positive", "2"], ["the positive label must be '0' or '1', got '2'"]),
         (["--level", "2"], ["--level must be in (0, 1), got 2.0"]),
         (["--report", "no/a.html"], ["no of a.html does not exist"]),

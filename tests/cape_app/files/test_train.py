@@ -171,7 +171,7 @@ def test_which_label_is_positive_and_of_which_kind(
         (
             {"y": [0, 1, None, 1] * 50},
             {"missing_labels": "error"},
-            r"50 of 200 rows have no value in 'y', so no label.*--missing-labels drop",
+            r"50 of the first 200 rows have .* 'y', so no label.*--missing-labels drop",
         ),
         ({"y": None}, {}, r"no row has a label in 'y'"),
         ({"y": list("abcd") * 50}, {}, r"such as --positive d\.$"),
@@ -187,7 +187,11 @@ def test_which_label_is_positive_and_of_which_kind(
         ),
         ({}, {"positive": ["0", "1"]}, r"--positive names all values"),
         ({}, {"missing_labels": "guess"}, r"missing_labels must be one of"),
-        ({"z": ["a", None] * 100}, {}, r"100 of 200 rows have no value in 'z'"),
+        (
+            {"z": ["a", None] * 100},
+            {},
+            r"100 of the first 200 rows have no value in 'z'",
+        ),
         (
             {"z": ["a"] * 190 + ["rare"] * 10},
             {"settings": {"small_groups": "error"}},
