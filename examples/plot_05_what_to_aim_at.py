@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier, examine
 from cape.datasets import make_synthetic
 from cape.metrics import demographic_parity_difference
-from cape.rules import DemographicParity
+from cape.rules import RULES
 
 train = make_synthetic(4000, prevalences=(0.3, 0.5), random_state=0)
 clf = CapeClassifier(LogisticRegression(), random_state=0)
@@ -31,7 +31,7 @@ seen = examine(clf, batch.data, sensitive_features=groups)
 
 price = []
 for tolerance in np.linspace(0, 0.5, 11).round(2):
-    criteria = seen.under(DemographicParity(tolerance=tolerance)).criteria
+    criteria = seen.under(RULES["demographic_parity"](tolerance=tolerance)).criteria
     accuracy = criteria.values["accuracy"]
     price.append({"tolerance": tolerance, **accuracy._asdict()})
 x = alt.X("tolerance", title="accepted difference in shares")
@@ -45,7 +45,7 @@ band + base.mark_line().encode(y=y)
 # the rule keeps to it. With labels, which only an example has, we see the result.
 
 for tolerance in (0.0, 0.2, 0.4):
-    rule = DemographicParity(tolerance=tolerance)
+    rule = RULES["demographic_parity"](tolerance=tolerance)
     adaptation = clf.adapt(evidence=seen.evidence, rule=rule)
     y_pred = clf.predict(batch.data, sensitive_features=groups, adaptation=adaptation)
     accuracy = (y_pred == batch.target).mean()

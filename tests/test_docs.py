@@ -43,7 +43,7 @@ WITH_EXAMPLES = (
     "cape.persist",
     "cape.watch",
 )
-AT_MOST = 100
+AT_MOST = 60
 """Public names that a person can be expected to look through."""
 
 

@@ -8,18 +8,9 @@ from cape.quantify._matching import DyS, HDy
 from cape.quantify._names import QUANTIFIERS, make_quantifier
 
 __all__ = [
-    "ACC",
-    "CC",
-    "EMQ",
-    "PCC",
     "QUANTIFIERS",
-    "SPA",
-    "DyS",
-    "HDy",
-    "OneStepEMQ",
     "Quantifier",
     "ScoreHistogram",
     "edges_for",
-    "make_quantifier",
     "round_scores",
 ]

@@ -22,7 +22,7 @@ QUANTIFIERS: dict[str, type[Quantifier]] = {
     "emq": EMQ,
     "onestep": OneStepEMQ,
 }
-"""Names of the quantifiers. Everything that lists quantifiers is derived from this."""
+"""Quantifiers by their names; ``QUANTIFIERS["emq"]()`` makes one."""
 
 
 def make_quantifier(quantifier: Any) -> Quantifier:

@@ -19,16 +19,8 @@ from cape.rules._rules import (
 __all__ = [
     "CRITERIA",
     "RULES",
-    "Accuracy",
     "Constrained",
-    "DemographicParity",
-    "EqualOpportunity",
-    "EqualizedOdds",
     "GroupAdaptation",
     "GroupSituation",
-    "PredictiveEquality",
-    "Prevalence",
-    "ProportionalEquality",
     "Rule",
-    "Unchanged",
 ]

@@ -543,7 +543,9 @@ RULES: dict[str, type[Rule]] = {
     "true_positive_rate_parity": EqualOpportunity,
     "false_positive_rate_parity": PredictiveEquality,
 }
-"""Names of the rules. Everything that lists rules is derived from this."""
+"""Rules by their names. One with parameters is made of its row:
+``RULES["demographic_parity"](tolerance=0.1)``, or ``ratio=0.8`` in place of a
+difference; those of errors and of accuracy take ``cost_fp`` and ``cost_fn``."""
 
 # It has no name for the classifier: its bounds have to be given.
 _DESCRIBED: dict[str, type[Rule]] = {**RULES, "constrained": Constrained}

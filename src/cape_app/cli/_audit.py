@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cape.shown._audit import RATE_NAMES
+from cape.shown import _audit
 from cape_app import files
 from cape_app.cli import _options as options
 from cape_app.cli._app import progress
@@ -18,7 +18,10 @@ _MAP_FORM = "PREDICTION=LABEL, such as high=yes"
 
 
 @command(
-    help_values={"rates": ", ".join(RATE_NAMES), "pairs": ", ".join(BETWEEN_NAMES)},
+    help_values={
+        "rates": ", ".join(_audit.RATE_NAMES),
+        "pairs": ", ".join(BETWEEN_NAMES),
+    },
     epilog="Example: cape audit scored.csv --label y --prediction yhat --group race "
     '--report audit.html --fail-if "pd>0.1" --fail-if "pe>0.2"',
 )
@@ -85,7 +88,7 @@ def audit(
     note : TEXT
         What readers should know first; shown on the page.
     """
-    metrics = (*RATE_NAMES, *BETWEEN_NAMES)
+    metrics = (*_audit.RATE_NAMES, *BETWEEN_NAMES)
     if table is not None:
         if table != "ll144" or label or not prediction or not group:
             raise ValueError("--table must be ll144, of --prediction by --group.")

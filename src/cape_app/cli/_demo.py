@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cape.base._io import check_free, new_file
-from cape.shown import _plot
-from cape.shown._render import draw
+from cape.shown import _plot, _render
 from cape_app.cli._app import app, console, give, give_notes, give_path
 from cape_app.files._notes import Note
 from cape_app.words._page import number
@@ -50,7 +49,7 @@ def demo(out: Out = Path("demo"), seed: Seed = 0, force: Force = False) -> None:
         content = b""
         try:
             # Twice the pixels, for screens that have them.
-            content = draw(chart, "png", scale=2)
+            content = _render.draw(chart, "png", scale=2)
         except RuntimeError as error:
             text = f"A picture could not be drawn ({error})."
             give_notes([Note("warning", {"text": text})])

@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from cape import Adaptation, AdaptationWarning, Evidence
 from cape.base._errors import ParameterError
 from cape.base._groups import Group, Groups
 from cape.base._io import check_apart
 from cape.base._validation import check_drift
 from cape.drift._find import with_usual_values
 from cape.evidence._columns import take_column
-from cape.evidence._evidence import Evidence
 from cape.examination import Examination, examine
 from cape.examination._examination import Observed
 from cape.metrics import confusion_by_group
-from cape.rules._adaptation import Adaptation, AdaptationWarning
 from cape.rules._deciding import decide
 from cape.rules._rules import make_rule
 from cape.training._reading import Reading

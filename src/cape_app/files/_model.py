@@ -25,7 +25,7 @@ from cape_app.files._notes import Notes
 from cape_app.tables import Dialect, TableError
 
 if TYPE_CHECKING:
-    from cape.classifier import CapeClassifier
+    from cape import CapeClassifier
 
 _DETAILS = ("columns", "learner", "data", "settings", "groups")
 """What `cape train` saves with a model, and pages and commands read."""

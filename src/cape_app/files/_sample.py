@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from cape import CapeClassifier, Evidence
 from cape.base._errors import ParameterError
 from cape.base._groups import Group, combined_columns, unique_names
 from cape.base._io import check_apart
@@ -28,8 +29,6 @@ from cape.base._numbers import either
 from cape.base._table import (
     plain_value,
 )
-from cape.classifier import CapeClassifier
-from cape.evidence._evidence import Evidence
 from cape.examination._needed import LabelPlan
 from cape.labels import _draw, _sample, _use
 from cape.rules._deciding import adapt

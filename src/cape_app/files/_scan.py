@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cape import CapeClassifier, Evidence
 from cape.base._groups import Group, check_groups, group_name
 from cape.base._numbers import shortened
 from cape.base._table import MISSING, as_kind, in_bins, plain_text
-from cape.classifier import CapeClassifier
 from cape.elsewhere import sql
-from cape.evidence._evidence import Evidence
 from cape.training._reading import KnownLabels, batch_of, read_batch
 from cape.training._threads import available_threads, blas_in_one_thread, in_threads
 from cape_app.files._columns import Bins, label_text

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cape import persist
+from cape import CapeClassifier, Scores, persist
 from cape.base._errors import ParameterError
 from cape.base._io import check_apart, check_free
 from cape.base._numbers import quoted
@@ -21,11 +21,9 @@ from cape.base._table import (
     plain_text,
 )
 from cape.base._validation import check_choice, check_weights
-from cape.classifier import CapeClassifier
 from cape.examination import suspicious_columns
 from cape.rules._rules import describe_rule, rule_of
 from cape.training._choice import LEARNERS, make_learner
-from cape.training._scores import Scores
 from cape_app.files._columns import (
     MOST_LABELS,
     Bins,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cape.evidence._evidence import Evidence
+from cape import Evidence, Watch
 from cape.watch._tracks import OF_LABELS, Question
-from cape.watch._watch import DEFAULT_QUESTIONS, Watch
+from cape.watch._watch import DEFAULT_QUESTIONS
 from cape_app.files import _scan
 from cape_app.files._model import TableModel
 from cape_app.files._notes import Notes

@@ -16,8 +16,7 @@ from cape.base._numbers import short_names, unique_names
 from cape.metrics import Audit
 from cape.metrics._audit import audit_counts
 from cape.metrics._rates import FEWEST_ROWS, Confusion
-from cape.shown._audit import RATE_NAMES
-from cape.shown._plot import share_domain
+from cape.shown import _audit, _plot
 from cape_app.pages._model import stamped
 from cape_app.words._page import (
     ALONE,
@@ -203,7 +202,7 @@ def audit_context(summary: Summary, draw: bool) -> Summary:
     if len(rows) > MOST_ROWS:
         # The largest difference that is sure comes first.
         rows.sort(key=lambda row: row["pd"]["low"] or 0, reverse=True)
-    end = share_domain(shares)[1]
+    end = _plot.share_domain(shares)[1]
     return {**context, "rows": rows, "group_head": group_head, "end": end}
 
 
@@ -212,7 +211,7 @@ def observed_context(summary: Summary) -> Summary:
     observed = summary["observed"]
     both = "unadapted" in observed
     names = ALONE
-    columns = RATE_NAMES
+    columns = _audit.RATE_NAMES
     if both:
         names = COMPARED
         columns = {rate: columns[rate] for rate in BESIDE_ANOTHER}

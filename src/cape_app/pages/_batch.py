@@ -23,18 +23,7 @@ from cape.examination._action import CODES
 from cape.examination._examination import OF_A_COLUMN
 from cape.metrics._audit import audit_counts
 from cape.rules._rules import bounds_of
-from cape.shown import _plot
-from cape.shown._plot import (
-    ALARM,
-    INK,
-    LINE,
-    NOW,
-    SOFT,
-    THEN,
-    share_domain,
-    svg_or_reason,
-)
-from cape.shown._results import bound_sentence
+from cape.shown import _plot, _results
 from cape_app.pages._audit import audit_content, observed_context
 from cape_app.pages._model import facts_of_classifier, stamped
 from cape_app.words import _page as words
@@ -69,12 +58,12 @@ _NORMAL_95 = 1.96
 # Vega can draw fixed colours only, but the page has two themes. The colours of a chart
 # are exchanged for the CSS variables of the page once the picture is drawn.
 _CSS_COLOURS = {
-    INK: "currentColor",
-    LINE: "var(--line)",
-    NOW: "var(--now)",
-    THEN: "var(--then)",
-    SOFT: "var(--soft)",
-    ALARM: "var(--bad)",
+    _plot.INK: "currentColor",
+    _plot.LINE: "var(--line)",
+    _plot.NOW: "var(--now)",
+    _plot.THEN: "var(--then)",
+    _plot.SOFT: "var(--soft)",
+    _plot.ALARM: "var(--bad)",
 }
 
 
@@ -177,7 +166,9 @@ def _aims(rule: Summary, examination: Examination) -> list[str]:
         return []
     criteria = examination.criteria.to_dict()["criteria"]
     entries = {entry["criterion"]: entry for entry in criteria}
-    return [bound_sentence(entries[name], bound) for name, bound in bounds.items()]
+    return [
+        _results.bound_sentence(entries[name], bound) for name, bound in bounds.items()
+    ]
 
 
 def batch_verdict(examination: Examination) -> Summary:
@@ -370,7 +361,7 @@ def picture(heading: str, title: str, chart: Any, frame: pd.DataFrame) -> Summar
     frame : DataFrame
         The numbers behind the drawing.
     """
-    svg, failure = svg_or_reason(lambda: chart, title, _CSS_COLOURS)
+    svg, failure = _plot.svg_or_reason(lambda: chart, title, _CSS_COLOURS)
     if failure:
         # Whoever waits for a page does not look at every picture.
         warnings.warn(failure.replace("This", "A"), stacklevel=2)
@@ -508,7 +499,7 @@ def batch_context(summary: Summary, draw: bool) -> Summary:
     context = {
         "rows": rows,
         "group_head": group_head,
-        "end": share_domain(shares)[1],
+        "end": _plot.share_domain(shares)[1],
         "pictures": batch_pictures(summary)
         if draw
         else {"histograms": [], "columns": []},

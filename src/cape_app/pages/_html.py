@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from cape.base import _numbers
 from cape.base._io import check_report, new_file
-from cape.shown import _action, _results
-from cape.shown._audit import RATE_NAMES
-from cape.shown._backtest import past_text, record_text
+from cape.shown import _action, _audit, _backtest, _results
 from cape_app.words import _page
 from cape_app.words._page import MOST_ROWS, Summary
 
@@ -159,7 +157,8 @@ def _printable(content: Any) -> Any:
     inside the library that draws, and half a surrogate pair cannot be written as UTF-8.
     """
     if isinstance(content, str):
-        return _numbers.printable(content)
+        # Nearly all texts are: asked here, a page is not a walk through another module.
+        return content if content.isprintable() else _numbers.printable(content)
     if isinstance(content, (list, tuple)):
         return [_printable(value) for value in content]
     if isinstance(content, dict):
@@ -222,11 +221,11 @@ def _templates(terminal: bool) -> Any:
         "level": _numbers.level_text,
         "pairs": _numbers.pairs_text,
         "few": _page.few,
-        "past": past_text,
+        "past": _backtest.past_text,
         "p_value": _numbers.p_value_text,
         "quoted": shlex.quote,
         "rows": _numbers.rows_text,
-        "record": record_text,
+        "record": _backtest.record_text,
         "share": _page.number if terminal else _page.share,
     }
     environment.globals |= {
@@ -234,7 +233,7 @@ def _templates(terminal: bool) -> Any:
         "actions": _action,
         "dash": "-" if terminal else "\N{EN DASH}",
         "interval": _page.range_of_numbers if terminal else _page.interval,
-        "RATE_NAMES": RATE_NAMES,
+        "RATE_NAMES": _audit.RATE_NAMES,
         "results": _results,
         "asset": _asset,
         "hash_of": _hash_of,

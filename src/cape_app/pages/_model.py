@@ -14,7 +14,7 @@ from cape.base._packages import package_versions
 from cape_app.words._page import Summary
 
 if TYPE_CHECKING:
-    from cape.classifier import CapeClassifier
+    from cape import CapeClassifier
     from cape_app.files import TableModel
 
 _PACKAGES = ("scikit-learn", "numpy", "scipy", "pandas", "skrub")

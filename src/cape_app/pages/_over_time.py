@@ -9,14 +9,13 @@ import pandas as pd
 
 from cape.base._json_fields import strict_json
 from cape.shown import _backtest, _plot, _watch
-from cape.shown._plot import ALARM, NOW, THEN, import_altair, share_domain
 from cape_app.pages._batch import columns_at_fault, gravity, picture, worst_word
 from cape_app.pages._model import file_provenance, stamped
 from cape_app.words._page import Summary, positive_label
 
 if TYPE_CHECKING:
+    from cape import Watch
     from cape.examination import Backtest
-    from cape.watch._watch import Watch
     from cape_app.files import TableModel
 
 _DRIFTED = ["fault", "drifted", "ignored"]
@@ -122,7 +121,9 @@ def batches_pictures(summary: Summary) -> dict[str, list[Summary]]:
     for group in sorted(summary["groups"], key=gravest):
         frames[group["group"]] = frame_over_time(group, names)
     # One scale for all: groups are compared with each other, too.
-    domain = share_domain(pd.concat(frames.values())[["high", "estimate", "training"]])
+    domain = _plot.share_domain(
+        pd.concat(frames.values())[["high", "estimate", "training"]]
+    )
     pictures = []
     for name, frame in frames.items():
         title = f"Share of positives in {name} over {len(names)} batches"
@@ -170,7 +171,7 @@ def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
     -------
     altair chart
     """
-    alt = import_altair()
+    alt = _plot.import_altair()
     labels = frame["batch"].tolist()
     axis = alt.Axis(
         values=labels[:: -(-len(labels) // _MOST_TICKS)],
@@ -183,19 +184,19 @@ def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
     y = alt.Y("estimate:Q", title=None, scale=scale, axis=alt.Axis(tickCount=3))
     base = alt.Chart(frame)
     there = alt.Chart(frame.dropna(subset="estimate"))
-    bars = there.mark_rule(strokeWidth=7, opacity=0.3, color=NOW)
+    bars = there.mark_rule(strokeWidth=7, opacity=0.3, color=_plot.NOW)
     bars = bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q")
     # A line ends where a number is missing.
-    line = base.mark_line(strokeWidth=2, color=NOW).encode(x=x, y=y)
-    dots = there.mark_circle(size=40, opacity=1, color=NOW).encode(x=x, y=y)
+    line = base.mark_line(strokeWidth=2, color=_plot.NOW).encode(x=x, y=y)
+    dots = there.mark_circle(size=40, opacity=1, color=_plot.NOW).encode(x=x, y=y)
     training = alt.Chart(frame.head(1)).mark_rule(
-        strokeDash=[5, 4], strokeWidth=1.5, color=THEN
+        strokeDash=[5, 4], strokeWidth=1.5, color=_plot.THEN
     )
     training = training.encode(y="training:Q")
     # Crosses are drawn last, so that a line never hides one.
     drifted = alt.Chart(frame[frame["verdict"].isin(_DRIFTED)])
     crosses = drifted.mark_point(
-        shape="cross", angle=45, size=130, filled=True, opacity=1, color=ALARM
+        shape="cross", angle=45, size=130, filled=True, opacity=1, color=_plot.ALARM
     )
     crosses = crosses.encode(x=x, y=y)
     layers = alt.layer(bars, training, line, dots, crosses)
@@ -269,7 +270,7 @@ def backtest_context(summary: Summary, draw: bool) -> Summary:
     frame = pd.DataFrame(summary["rows"])
     frame["period"] = frame["period"].astype(str)
     # One scale for all: groups are compared with each other, too.
-    domain = share_domain(frame[["truth", "high", "last"]])
+    domain = _plot.share_domain(frame[["truth", "high", "last"]])
     pictures = []
     for name, part in frame.groupby("group", sort=False) if draw else ():
         title = f"{_backtest.PICTURE}: {name}"

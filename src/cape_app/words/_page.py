@@ -11,9 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cape.base._numbers import counted, first_of, joined, listed, points, shortened
-from cape.shown._action import MARKS
-from cape.shown._audit import RATE_NAMES
-from cape.shown._results import said_by_labels
+from cape.shown import _action, _audit, _results
 
 if TYPE_CHECKING:
     from cape.examination import LabelChecks
@@ -151,7 +149,7 @@ def difference_text(first: Summary, findings: Sequence[Summary]) -> str:
     """
     range_of = interval(first["low"], first["high"]).removesuffix("%")
     if "other" in first:
-        rate = RATE_NAMES[first["metric"].removesuffix("_difference")]
+        rate = _audit.RATE_NAMES[first["metric"].removesuffix("_difference")]
         return (
             f"{rate} is {points(first['value'])} points ({range_of}) higher for "
             f"{first['group']} than for {first['other']}"
@@ -181,7 +179,7 @@ def alike(actions: Sequence[Summary]) -> list[tuple[Summary, str]]:
     for action in actions:
         together.setdefault(action["code"], []).append(action)
     pairs = []
-    for code in sorted(together, key=list(MARKS).index):
+    for code in sorted(together, key=list(_action.MARKS).index):
         same = together[code]
         whose = same[0]["group"] if len(same) == 1 else counted(len(same), "group")
         if len(same) == len(actions) > 1:
@@ -211,7 +209,7 @@ def labels_head(labels: LabelChecks) -> str:
         if gaps[group] > _NEAR:
             # "Not contradicted" would hide what the labels say.
             check = labels.groups[group]
-            said = share(said_by_labels(check, decide=labels.decide))
+            said = share(_results.said_by_labels(check, decide=labels.decide))
             estimate = share(check.without_labels.value)
             shares = f"{said} (not {estimate})"
             if labels.decide:
@@ -228,7 +226,7 @@ def _gaps(labels: LabelChecks) -> dict[Any, float]:
     gaps = {}
     for group, check in labels.groups.items():
         if check.labels.verdict is not None:
-            said = said_by_labels(check, decide=labels.decide)
+            said = _results.said_by_labels(check, decide=labels.decide)
             gaps[group] = abs(said - check.without_labels.value)
     return gaps
 
