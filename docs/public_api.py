@@ -54,6 +54,52 @@ API = {
 with what the public modules offer. Rules and quantifiers are rows of `RULES` and
 `QUANTIFIERS`, and no public names."""
 
+FOR_THE_APP = {
+    "cape": "__version__",
+    "cape.base": "_numbers",
+    "cape.base._errors": "ParameterError",
+    "cape.base._groups": (
+        "EVERYONE Group Groups MISSING_GROUP check_groups combined_columns "
+        "group_labels group_name unique_names"
+    ),
+    "cape.base._io": (
+        "NO_ROOM check_apart check_free check_report locked new_file remove_unfinished"
+    ),
+    "cape.base._json_fields": "strict_json",
+    "cape.base._limits": "ONE_CLASS",
+    "cape.base._numbers": (
+        "KINDS counted either first_of group_name joined listed points "
+        "quoted rows_text short_names shortened unique_names"
+    ),
+    "cape.base._packages": "MissingExtra lazily package_versions require_extra",
+    "cape.base._table": (
+        "MISSING TrainedTable as_kind dotted_dates in_bins kind_of "
+        "plain_text plain_value words_for_missing"
+    ),
+    "cape.base._validation": "check_choice check_drift check_fitted_cape",
+    "cape.drift._find": "with_usual_values",
+    "cape.evidence._columns": "take_column",
+    "cape.examination._action": "CODES",
+    "cape.examination._backtest": "in_order",
+    "cape.examination._examination": "OF_A_COLUMN Observed",
+    "cape.examination._needed": "LabelPlan",
+    "cape.labels": "_draw _sample _use",
+    "cape.metrics._audit": "audit_counts",
+    "cape.metrics._rates": "Confusion FEWEST_ROWS",
+    "cape.rules._deciding": "adapt decide",
+    "cape.rules._rules": "bounds_of describe_rule make_rule rule_of",
+    "cape.shown": "_action _audit _backtest _plot _render _results _watch",
+    "cape.shown._backtest": "past_text",
+    "cape.training._choice": "LEARNERS make_learner",
+    "cape.training._group_model": "own_auc",
+    "cape.training._reading": "KnownLabels Reading batch_of read_batch",
+    "cape.training._threads": "available_threads blas_in_one_thread in_threads",
+    "cape.watch._tracks": "OF_LABELS Question",
+    "cape.watch._watch": "DEFAULT_QUESTIONS",
+}
+"""What the app takes from the library besides public names, by module. Nobody else may
+rely on it; a test compares it with the imports of ``cape_app``."""
+
 TITLES = {module: title for module, (title, _) in API.items()}
 
 _FIRST_PAGE = """\

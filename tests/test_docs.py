@@ -1,5 +1,6 @@
 """What is documented: every public name, with examples, and pages whose code runs."""
 
+import ast
 import importlib
 import importlib.util
 import inspect
@@ -69,6 +70,38 @@ def test_the_list_has_what_the_public_modules_offer():
 def test_there_are_no_more_names_than_a_person_can_look_through():
     # A name in two modules, such as examine, is one name.
     assert len(set(public_api.first_homes().values())) <= AT_MOST
+
+
+MOST_FOR_THE_APP = 90
+
+
+def names_of_the_app():
+    """Names that modules of the app import from the library, by module."""
+    found = {}
+    for file in (ROOT / "src" / "cape_app").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                modules = {alias.name.partition(".")[0] for alias in node.names}
+                assert "cape" not in modules, f"{file}: import names of the library"
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                if node.module.partition(".")[0] == "cape":
+                    names = {alias.name for alias in node.names}
+                    found.setdefault(node.module, set()).update(names)
+    return found
+
+
+def test_the_app_takes_public_names_and_those_of_its_own_list():
+    public = {id(getattr(importlib.import_module(at), one)) for at, one in NAMES}
+    private = {}
+    for module, names in names_of_the_app().items():
+        home = importlib.import_module(module)
+        for name in names:
+            thing = getattr(home, name, None)
+            if id(thing) not in public and f"{module}.{name}" not in PUBLIC:
+                private.setdefault(module, set()).add(name)
+    listed = {at: set(names.split()) for at, names in public_api.FOR_THE_APP.items()}
+    assert private == listed
+    assert sum(map(len, listed.values())) <= MOST_FOR_THE_APP
 
 
 def test_every_public_name_is_on_the_page_of_its_module(tmp_path):

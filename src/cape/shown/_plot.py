@@ -189,47 +189,6 @@ def rates(frame: pd.DataFrame, *, title: str | None = None) -> Any:
     return _with_title(chart, title, "dot: the rate and its interval", left_out)
 
 
-def columns(frame: pd.DataFrame) -> Any:
-    """Draw a dot with a bar for each column of one group, and three upright lines.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row for each column: column, the prevalence that it speaks for, low, high,
-        moved ("yes" or "no"), and the three lines: estimate, mean score and training.
-
-    Examples
-    --------
-    >>> from cape.shown import _plot
-    >>> frame = pd.DataFrame({
-    ...     "column": ["age", "income"], "prevalence": [0.4, 0.9], "low": [0.3, 0.8],
-    ...     "high": [0.5, 1.0], "moved": ["no", "yes"], "estimate": 0.4,
-    ...     "mean score": 0.45, "training": 0.5,
-    ... })
-    >>> type(_plot.columns(frame)).__name__
-    'LayerChart'
-    """
-    alt = import_altair()
-    drawn, left_out = drawable(frame, "column")
-    x = alt.X("prevalence:Q", scale=alt.Scale(domain=[0, 1]), title=_SHARE_AXIS)
-    layers = []
-    dashes = {
-        "training": (THEN, [5, 4]),
-        "mean score": (INK, [2, 3]),
-        "estimate": (NOW, [1, 0]),
-    }
-    first = alt.Chart(drawn.head(1))
-    for name, (colour, dash) in dashes.items():
-        line = first.mark_rule(strokeWidth=2, color=colour, strokeDash=dash)
-        layers.append(line.encode(x=f"{name}:Q"))
-    colour = alt.condition("datum.moved == 'yes'", alt.value(ALARM), alt.value(NOW))
-    base = alt.Chart(drawn).encode(y=_in_order(alt, "column"), color=colour)
-    layers.append(base.mark_rule(**_THIN_BAR).encode(x="low:Q", x2="high:Q"))
-    layers.append(base.mark_circle(size=80, opacity=1).encode(x=x))
-    chart = alt.layer(*layers).properties(width=200, height=alt.Step(24))
-    return _with_title(chart, None, "", left_out)
-
-
 def unexplained(frame: pd.DataFrame, *, title: str) -> Any:
     """Draw the share of rows that do not fit, of each column.
 

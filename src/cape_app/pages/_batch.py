@@ -48,13 +48,6 @@ _VERDICTS = (
 MOST_HISTOGRAMS = 12
 """Histograms on a page; those of the largest groups are shown."""
 
-MOST_COLUMNS = 10
-"""Columns in a picture."""
-
-# A column with a larger error speaks for any prevalence.
-_LARGEST_ERROR = 0.15
-_NORMAL_95 = 1.96
-
 # Vega can draw fixed colours only, but the page has two themes. The colours of a chart
 # are exchanged for the CSS variables of the page once the picture is drawn.
 _CSS_COLOURS = {
@@ -374,8 +367,8 @@ def picture(heading: str, title: str, chart: Any, frame: pd.DataFrame) -> Summar
     }
 
 
-def batch_pictures(summary: Summary) -> dict[str, list[Summary]]:
-    """Draw the pictures of the batch page, of the largest groups.
+def batch_pictures(summary: Summary) -> list[Summary]:
+    """Draw the scores of the largest groups.
 
     Parameters
     ----------
@@ -384,72 +377,17 @@ def batch_pictures(summary: Summary) -> dict[str, list[Summary]]:
 
     Returns
     -------
-    dict
-        Lists of pictures under the names by which the page asks for them.
+    list of dict
     """
-    histograms = {entry["group"]: entry for entry in summary["histograms"]}
-    columns = {}
-    for entry in summary["columns"]["groups"]:
-        columns[entry["group"]] = entry["columns"]
-    largest_first = sorted(
-        summary["groups"], key=lambda group: group["rows"], reverse=True
-    )
-    of_scores = []
-    of_columns = []
-    for group in largest_first[:MOST_HISTOGRAMS]:
-        name = group["group"]
-        if name in histograms:
-            frame = frame_histogram(histograms[name])
-            title = f"Scores of {name} in the batch and the best mix of the classes"
-            of_scores.append(picture(name, title, _plot.scores(frame), frame))
-        frame = frame_columns(columns.get(name, []), group)
-        # One column alone has nothing to disagree with.
-        if len(frame) > 1:
-            title = f"Share of positives that each column suggests for {name}"
-            of_columns.append(picture(name, title, _plot.columns(frame), frame))
-    return {"histograms": of_scores, "columns": of_columns}
-
-
-def frame_columns(columns: list[Summary], group: Summary) -> pd.DataFrame:
-    """Return the prevalence that each column by itself speaks for.
-
-    Parameters
-    ----------
-    columns : list of dict
-        The columns of one group in a batch summary, the largest effect first.
-    group : dict
-        The entry of the group in ``groups``.
-
-    Returns
-    -------
-    DataFrame
-        One row for each of at most ten columns that tell the classes apart, those that
-        moved first and then those with the smallest error: column, prevalence, low and
-        high (cut at 0 and 1), moved, and the three lines: estimate, mean score and
-        training.
-    """
-    known = ["column", "prevalence", "prevalence_error", "moved"]
-    frame = pd.DataFrame(columns, columns=known)
-    frame = frame.astype({"prevalence": float, "prevalence_error": float})
-    # What does not tell the classes apart has no error, and no comparison is true.
-    frame = frame[frame["prevalence_error"] <= _LARGEST_ERROR]
-    order = ["moved", "prevalence_error"]
-    frame = frame.sort_values(order, ascending=[False, True]).head(MOST_COLUMNS)
-    share = frame["prevalence"]
-    reach = _NORMAL_95 * frame["prevalence_error"]
-    # By itself a column may speak for more than everybody.
-    return pd.DataFrame(
-        {
-            "column": frame["column"],
-            "prevalence": share.clip(0, 1),
-            "low": (share - reach).clip(0, 1),
-            "high": (share + reach).clip(0, 1),
-            "moved": frame["moved"].map({True: "yes", False: "no"}),
-            "estimate": group["estimate"],
-            "mean score": group["mean_score"],
-            "training": group["training_prevalence"],
-        }
-    )
+    rows = {group["group"]: group["rows"] for group in summary["groups"]}
+    entries = sorted(summary["histograms"], key=lambda one: -rows[one["group"]])
+    pictures = []
+    for entry in entries[:MOST_HISTOGRAMS]:
+        frame = frame_histogram(entry)
+        name = entry["group"]
+        title = f"Scores of {name} in the batch and the best mix of the classes"
+        pictures.append(picture(name, title, _plot.scores(frame), frame))
+    return pictures
 
 
 def frame_histogram(entry: Summary) -> pd.DataFrame:
@@ -505,8 +443,6 @@ def batch_context(summary: Summary, draw: bool) -> Summary:
         else {"histograms": [], "columns": []},
         "bounds": bounds_of(summary["rule"]),
     }
-    if draw:
-        context["pictures"] = batch_pictures(summary)
     if summary["observed"]:
         context.update(observed_context(summary))
     return context

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from cape_app.files import TableModel
 
 _DRIFTED = ["fault", "drifted", "ignored"]
-_MOST_TICKS = 6
-
 MARKS = {"better": "good", "as_good": "warn", "worse": "bad", "unclear": "warn"}
 """The color of each verdict of a backtest."""
 
@@ -98,8 +96,8 @@ def _over_time(batches: Sequence[Summary]) -> list[Summary]:
     return list(groups.values())
 
 
-def batches_pictures(summary: Summary) -> dict[str, list[Summary]]:
-    """Draw the pictures of the page of many batches.
+def batches_pictures(summary: Summary) -> list[Summary]:
+    """Draw the share of each group over time: first of those to act on, then others.
 
     Parameters
     ----------
@@ -108,99 +106,52 @@ def batches_pictures(summary: Summary) -> dict[str, list[Summary]]:
 
     Returns
     -------
-    dict
-        Lists of pictures under the names by which the page asks for them.
+    list of dict
+        A picture of the first groups, and one of the others, if there are any.
     """
-    names = [batch["batch"] for batch in summary["batches"]]
-    frames = {}
 
     def gravest(group: Summary) -> int:
-        """Groups to act on come first."""
         return min(gravity(batch) for batch in group["batches"])
 
-    for group in sorted(summary["groups"], key=gravest):
-        frames[group["group"]] = frame_over_time(group, names)
-    # One scale for all: groups are compared with each other, too.
-    domain = _plot.share_domain(
-        pd.concat(frames.values())[["high", "estimate", "training"]]
-    )
+    groups = sorted(summary["groups"], key=gravest)
+    names = [batch["batch"] for batch in summary["batches"]]
     pictures = []
-    for name, frame in frames.items():
-        title = f"Share of positives in {name} over {len(names)} batches"
-        pictures.append(picture(name, title, draw_over_time(frame, domain), frame))
-    return {"over_time": pictures}
+    for part in (groups[:_MOST_DRAWN], groups[_MOST_DRAWN:]):
+        if part:
+            frame = frame_over_time(part, names)
+            heading = "Share of positives in each batch (red: other changes)"
+            chart = _plot.watched(frame, width=260)
+            pictures.append(picture(heading, heading, chart, frame))
+    return pictures
 
 
-def frame_over_time(group: Summary, names: list[str]) -> pd.DataFrame:
-    """Return the prevalence of one group in each batch, in order of time.
+def frame_over_time(groups: Sequence[Summary], names: Sequence[str]) -> pd.DataFrame:
+    """Return the prevalences of groups in each batch, in order of time.
 
     Parameters
     ----------
-    group : dict
-        One entry of ``groups`` of the summary.
-    names : list of str
+    groups : sequence of dict
+        Entries of ``groups`` of the summary.
+    names : sequence of str
         Those of all batches, in order of time.
 
     Returns
     -------
     DataFrame
-        One row for each batch: batch, estimate, low, high, verdict and training.
-        Numbers are missing where the group is not in the batch.
+        One row for each group and batch, as `cape.Watch.history` has them. Numbers are
+        missing where the group is not in the batch.
     """
-    frame = pd.DataFrame(group["batches"])
-    frame = frame.set_index("place").reindex(range(1, len(names) + 1))
-    frame = frame[["estimate", "low", "high", "verdict"]]
-    frame.insert(0, "batch", names)
-    return frame.assign(training=group["training_prevalence"])
-
-
-def draw_over_time(frame: pd.DataFrame, domain: list[float]) -> Any:
-    """Draw the prevalence as a line with bars, broken where a batch is missing.
-
-    The training prevalence is a dashed line. Batches in which more than the prevalence
-    moved are marked by crosses.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `frame_over_time`.
-    domain : list of two floats
-        Ends of the axis of shares.
-
-    Returns
-    -------
-    altair chart
-    """
-    alt = _plot.import_altair()
-    labels = frame["batch"].tolist()
-    axis = alt.Axis(
-        values=labels[:: -(-len(labels) // _MOST_TICKS)],
-        labelAngle=-40,
-        labelLimit=110,
-        grid=False,
-    )
-    x = alt.X("batch:O", title=None, scale=alt.Scale(domain=labels), axis=axis)
-    scale = alt.Scale(domain=domain)
-    y = alt.Y("estimate:Q", title=None, scale=scale, axis=alt.Axis(tickCount=3))
-    base = alt.Chart(frame)
-    there = alt.Chart(frame.dropna(subset="estimate"))
-    bars = there.mark_rule(strokeWidth=7, opacity=0.3, color=_plot.NOW)
-    bars = bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q")
-    # A line ends where a number is missing.
-    line = base.mark_line(strokeWidth=2, color=_plot.NOW).encode(x=x, y=y)
-    dots = there.mark_circle(size=40, opacity=1, color=_plot.NOW).encode(x=x, y=y)
-    training = alt.Chart(frame.head(1)).mark_rule(
-        strokeDash=[5, 4], strokeWidth=1.5, color=_plot.THEN
-    )
-    training = training.encode(y="training:Q")
-    # Crosses are drawn last, so that a line never hides one.
-    drifted = alt.Chart(frame[frame["verdict"].isin(_DRIFTED)])
-    crosses = drifted.mark_point(
-        shape="cross", angle=45, size=130, filled=True, opacity=1, color=_plot.ALARM
-    )
-    crosses = crosses.encode(x=x, y=y)
-    layers = alt.layer(bars, training, line, dots, crosses)
-    return layers.properties(width=330, height=110)
+    rows = []
+    for group in groups:
+        seen = {batch["place"]: batch for batch in group["batches"]}
+        for place, name in enumerate(names, 1):
+            batch = seen.get(place, {})
+            row = {"look": name, "group": group["group"]}
+            row |= {"share": batch.get("estimate"), "low": batch.get("low")}
+            is_drifted = batch.get("verdict") in _DRIFTED
+            row |= {"high": batch.get("high"), "alarm": "x" if is_drifted else ""}
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def watch_summary(
@@ -313,5 +264,4 @@ def watch_context(summary: Summary, draw: bool) -> Summary:
 def batches_context(summary: Summary, draw: bool) -> Summary:
     """Return the rows of the first screen and the pictures."""
     rows = sorted(summary["batches"], key=gravity)
-    pictures = batches_pictures(summary) if draw else {"over_time": []}
-    return {"rows": rows, "pictures": pictures}
+    return {"rows": rows, "pictures": batches_pictures(summary) if draw else []}

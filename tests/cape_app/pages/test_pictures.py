@@ -84,21 +84,3 @@ GROUP = {"estimate": 0.5, "mean_score": 0.4, "training_prevalence": 0.3}
 def finding(name, prevalence, error, moved=False):
     numbers = {"prevalence": prevalence, "prevalence_error": error}
     return {"column": name, "moved": moved, **numbers}
-
-
-def test_columns_that_moved_come_first_and_those_that_tell_nothing_are_left_out():
-    columns = [
-        finding("noisy", 0.5, 0.9),
-        finding("untested", None, None),
-        finding("exact", 0.5, 0.01),
-        finding("beyond", 1.2, 0.1, moved=True),
-    ]
-    frame = _batch.frame_columns(columns, GROUP)
-    assert frame["column"].tolist() == ["beyond", "exact"]
-    assert frame["prevalence"].tolist() == [1.0, 0.5]
-    assert frame["high"].tolist() == [1.0, pytest.approx(0.5196)]
-    svg = svg_of(_plot.columns(frame))
-    assert "var(--bad)" in svg and "var(--then)" in svg and "currentColor" in svg
-    many = [finding(f"x{i}", 0.5, 0.1) for i in range(30)]
-    assert len(_batch.frame_columns(many, GROUP)) == 10
-    assert _batch.frame_columns([], GROUP).empty
