@@ -76,12 +76,11 @@ FOR_THE_APP = {
         "MISSING TrainedTable as_kind dotted_dates in_bins kind_of "
         "plain_text plain_value words_for_missing"
     ),
-    "cape.base._validation": "check_choice check_drift check_fitted_cape",
+    "cape.base._validation": "check_choice check_drift check_fitted_cape check_weights",
     "cape.drift._find": "with_usual_values",
     "cape.evidence._columns": "take_column",
-    "cape.examination._action": "CODES",
     "cape.examination._backtest": "in_order",
-    "cape.examination._examination": "OF_A_COLUMN Observed",
+    "cape.examination._examination": "Observed",
     "cape.examination._needed": "LabelPlan",
     "cape.labels": "_draw _sample _use",
     "cape.metrics._audit": "audit_counts",
@@ -89,7 +88,6 @@ FOR_THE_APP = {
     "cape.rules._deciding": "adapt decide",
     "cape.rules._rules": "bounds_of describe_rule make_rule rule_of",
     "cape.shown": "_action _audit _backtest _plot _render _results _watch",
-    "cape.shown._backtest": "past_text",
     "cape.training._choice": "LEARNERS make_learner",
     "cape.training._group_model": "own_auc",
     "cape.training._reading": "KnownLabels Reading batch_of read_batch",

@@ -17,7 +17,7 @@ from cape.base._table import (
     plain_value,
     words_for_missing,
 )
-from cape.shown._backtest import past_text
+from cape.shown import _backtest
 from cape_app.files._columns import (
     Columns,
 )
@@ -350,7 +350,7 @@ def _read_header(
     try:
         Dialect(**details["data"].get("dialect", {}))
         if details.get("past"):
-            past_text(details["past"])
+            _backtest.past_text(details["past"])
         for group in details["groups"]:
             for name, type_ in _OF_A_GROUP.items():
                 if not isinstance(group[name], type_):

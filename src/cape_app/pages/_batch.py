@@ -19,11 +19,9 @@ from cape.base._groups import group_labels
 from cape.base._json_fields import strict_json
 from cape.base._numbers import short_names
 from cape.examination import Examination, LabelChecks
-from cape.examination._action import CODES
-from cape.examination._examination import OF_A_COLUMN
 from cape.metrics._audit import audit_counts
 from cape.rules._rules import bounds_of
-from cape.shown import _plot, _results
+from cape.shown import _action, _plot, _results
 from cape_app.pages._audit import audit_content, observed_context
 from cape_app.pages._model import facts_of_classifier, stamped
 from cape_app.words import _page as words
@@ -242,7 +240,7 @@ def _moved_columns(columns: Summary) -> list[Summary]:
     entries: list[Summary] = []
     for name, column in _columns_of_groups(columns):
         if column["moved"]:
-            entries.append({"group": name, **{key: column[key] for key in OF_A_COLUMN}})
+            entries.append({"group": name, **column})
     entries.sort(key=lambda entry: (not entry["fault"], -entry["effect"]))
     return entries
 
@@ -417,7 +415,7 @@ def frame_histogram(entry: Summary) -> pd.DataFrame:
 
 def gravity(row: Summary) -> int:
     """Return the place of a row in the order of what is to be done."""
-    return CODES.index(row["action"]["code"])
+    return list(_action.MARKS).index(row["action"]["code"])
 
 
 def batch_context(summary: Summary, draw: bool) -> Summary:
