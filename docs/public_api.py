@@ -69,7 +69,7 @@ FOR_THE_APP = {
     "cape.base._limits": "ONE_CLASS",
     "cape.base._numbers": (
         "KINDS counted either first_of group_name joined listed points "
-        "quoted rows_text short_names shortened unique_names"
+        "quoted short_names shortened unique_names"
     ),
     "cape.base._packages": "MissingExtra lazily package_versions require_extra",
     "cape.base._table": (
