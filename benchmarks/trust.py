@@ -22,6 +22,7 @@ import numpy as np
 import rules
 import strata
 import watch
+import watch_series
 from study import DATA, DOCS, caption, load, percent, replace_block, run
 
 # The cheapest first.
@@ -33,6 +34,7 @@ STUDIES = {
         expected.STUDY,
         rules.STUDY,
         watch.STUDY,
+        watch_series.STUDY,
         labels.REAL,
         interval_coverage.STUDY,
         drift_tests.OF_COLUMNS,
@@ -99,8 +101,11 @@ def write_pages():
     for module in (rules, watch):
         about, records = stored[module.STUDY.name]
         if records:
+            text = module.page_text(about, records)
+            if module is watch:
+                text += "\n" + watch_series.section(*stored["watch_series"])
             page = DOCS / f"{module.STUDY.name}_compared.md"
-            page.write_text(module.page_text(about, records), encoding="utf-8")
+            page.write_text(text, encoding="utf-8")
 
 
 def verdict(stored):

@@ -13,7 +13,7 @@ from cape.base._estimate import Estimate
 from cape.drift._mixture import mixture_cuts
 from cape.evidence._evidence import PLAIN, GroupEvidence
 from cape.training._group_model import GroupModel
-from cape.watch._sequential import Reference, evidence_of_change, farthest
+from cape.watch._sequential import LEAST_ROWS, Reference, evidence_of_change, farthest
 
 QUESTIONS = {
     "moved": 0.05,
@@ -109,6 +109,8 @@ class Mean(NamedTuple):
 
     A label tells as much of a share as several scores do: ``worth`` is how many rows
     without labels would tell as much, and ``by_labels`` the part of it from labels.
+    ``shown`` is the mean of the labels if there are enough of them: scores may move
+    with no change of the share.
     """
 
     rows: np.ndarray
@@ -116,6 +118,7 @@ class Mean(NamedTuple):
     by_labels: np.ndarray
     mean: np.ndarray
     square: np.ndarray
+    shown: np.ndarray
 
 
 def compared(after: Mean, before: Mean) -> tuple[np.ndarray, np.ndarray]:
@@ -250,7 +253,15 @@ class Track:
         sums = np.moveaxis(counts[..., self.place] @ self._adds[quantity], -1, 0)
         rows, worth, by_labels, total, squares = sums
         some = np.maximum(worth, 1)
-        return Mean(rows, worth, by_labels / some, total / some, squares / some)
+        mean = shown = total / some
+        if quantity == "share":
+            negatives, positives = np.moveaxis(
+                counts[..., self.place][..., -8:-6], -1, 0
+            )
+            labels = negatives + positives
+            of_labels = positives / np.maximum(labels, 1)
+            shown = np.where(labels >= LEAST_ROWS, of_labels, mean)
+        return Mean(rows, worth, by_labels / some, mean, squares / some, shown)
 
     def weight_of_training(self, after: Mean) -> np.ndarray:
         """Return by how much training tells more of what is known by labels.

@@ -364,8 +364,8 @@ class Watch(InNotebook):
             changes.append(change)
             noises.append(of_group)
             fewest = np.minimum(fewest, after.rows)
-            before.append(track.mean(question.quantity, known.counts).mean)
-            now.append(after.mean)
+            before.append(track.mean(question.quantity, known.counts).shown)
+            now.append(after.shown)
         change = _gap(changes)
         moved = _gap(now) - _gap(before)
         if question.is_absolute:

@@ -172,6 +172,19 @@ def test_labels_of_some_rows_show_what_weak_scores_cannot():
     assert Watch.from_json(clf, labelled.to_json()).to_json() == labelled.to_json()
 
 
+def test_labels_tell_moved_scores_from_moved_shares(clf):
+    random = np.random.default_rng(19)
+    plain, labelled = Watch(clf, "moved"), Watch(clf, "moved")
+    for _ in range(12):
+        X, y, group = draw(random, 500, (0.3, 0.35))
+        X["p"] = 1 / (1 + (1 / X["p"] - 1) * np.exp(-0.4 * (group == "a")))
+        some = np.where(np.arange(500) < 150, y.astype(float), np.nan)
+        plain.look(clf.evidence(X, sensitive_features=group))
+        labelled.look(clf.evidence(X, some, sensitive_features=group))
+    assert [alarm["groups"] for alarm in plain.alarms] == [["a"]]
+    assert not labelled.alarms
+
+
 def test_groups_too_small_to_see_anything_cost_others_little():
     random = np.random.default_rng(14)
     X, y, group = draw(random, 6000, (0.3, 0.3))
