@@ -103,7 +103,7 @@ def write_pages():
         if records:
             text = module.page_text(about, records)
             if module is watch:
-                text += "\n" + watch_series.section(*stored["watch_series"])
+                text += watch_series.section(*stored["watch_series"])
             page = DOCS / f"{module.STUDY.name}_compared.md"
             page.write_text(text, encoding="utf-8")
 

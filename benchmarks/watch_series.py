@@ -49,7 +49,8 @@ SERIES = (
 )
 
 
-SECTION = """## Real series
+SECTION = """
+## Real series
 
 Models were trained on half of the rows of the first three periods of a series, and the
 other half was the reference. The columns list the years (of flights and of stops, the
