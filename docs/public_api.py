@@ -32,8 +32,7 @@ API = {
     ),
     "cape.metrics": (
         "Metrics and audits",
-        "Audit PARITY audit confusion_by_group demographic_parity_difference "
-        "equal_opportunity_difference equalized_odds_difference fairness_table "
+        "Audit PARITY audit confusion_by_group fairness_table "
         "make_fairness_scorer prevalence_difference proportional_equality "
         "proportional_equality_matrix",
     ),

@@ -129,8 +129,8 @@ def with_outputs(text: str, steps: list[Step]) -> str:
 
 def lay_out_data(text: str, folder: Path) -> bool:
     """Copy the data that a page reads into a folder; False if they are not here."""
-    name = Path(COMPAS.path).name
-    source = data_folder() / COMPAS.path
+    name = Path(COMPAS).name
+    source = data_folder() / COMPAS
     if name not in text and "fetch_compas" not in text:
         return True
     if not source.exists():

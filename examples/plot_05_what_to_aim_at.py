@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier, examine
 from cape.datasets import make_synthetic
-from cape.metrics import demographic_parity_difference
+from cape.metrics import PARITY
 from cape.rules import RULES
 
 train = make_synthetic(4000, prevalences=(0.3, 0.5), random_state=0)
@@ -49,7 +49,7 @@ for tolerance in (0.0, 0.2, 0.4):
     adaptation = clf.adapt(evidence=seen.evidence, rule=rule)
     y_pred = clf.predict(batch.data, sensitive_features=groups, adaptation=adaptation)
     accuracy = (y_pred == batch.target).mean()
-    difference = demographic_parity_difference(
+    difference = PARITY["demographic_parity_difference"](
         batch.target, y_pred, sensitive_features=groups
     )
     print(

@@ -9,15 +9,14 @@ import pandas as pd
 from sklearn.utils import Bunch
 
 from cape.base._validation import check_choice
-from cape.datasets._files import RemoteFile, get_file
+from cape.datasets._files import get_file
 
-_REPOSITORY = "https://raw.githubusercontent.com/propublica/compas-analysis/master/"
-
-FILE = RemoteFile(
-    path="compas/compas-scores-two-years.csv",
-    url=_REPOSITORY + "compas-scores-two-years.csv",
-    sha256="c451db85908b2f7fef1d83203bedf6b71ecda0d5af468d82ae62178f91d0cc7d",
+FILE = "compas/compas-scores-two-years.csv"
+_URL = (
+    "https://raw.githubusercontent.com/propublica/compas-analysis/master/"
+    "compas-scores-two-years.csv"
 )
+_SHA256 = "c451db85908b2f7fef1d83203bedf6b71ecda0d5af468d82ae62178f91d0cc7d"
 
 _CHOICES = (
     "ProPublica's COMPAS file. Positive: re-offends (is_recid). Z=0 Caucasian, Z=1 "
@@ -142,7 +141,7 @@ def fetch_compas(
     check_choice("features", features, ("narrow", "wide"))
     check_choice("group", group, tuple(_GROUPS))
     groups = _GROUPS[group]
-    table = _read(get_file(FILE, data_home), group)
+    table = _read(get_file(FILE, _URL, _SHA256, data_home), group)
     train = table[table["year"].isin(_YEARS["train"])]
     kept = table[table["year"].isin(_YEARS[subset])].reset_index(drop=True)
 

@@ -4,31 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from cape.base._packages import require_extra
 
 _VARIABLE = "CAPE_DATA"
-
-
-@dataclass(frozen=True)
-class RemoteFile:
-    """Where a file comes from, where it is kept, and how it is recognised.
-
-    Parameters
-    ----------
-    path : str
-        Where the file is kept, below the folder of data.
-    url : str
-        Where the file is published.
-    sha256 : str
-        Checksum of the file.
-    """
-
-    path: str
-    url: str
-    sha256: str
 
 
 def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
@@ -54,7 +34,9 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     return Path(folder).expanduser()
 
 
-def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) -> Path:
+def get_file(
+    name: str, url: str, sha256: str, data_home: str | os.PathLike[str] | None = None
+) -> Path:
     """Return the path of a verified copy, downloaded if the folder of data has none.
 
     A download goes to a temporary file in the same folder, which gets its name only
@@ -62,8 +44,12 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
 
     Parameters
     ----------
-    file : RemoteFile
-        The file wanted.
+    name : str
+        Where the file is kept, below the folder of data.
+    url : str
+        Where it is published.
+    sha256 : str
+        Its checksum.
     data_home : path, default=None
         Folder of data; see `data_folder`.
 
@@ -77,19 +63,17 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
         If the file cannot be downloaded or is not the expected one. The message says
         what to download, from where, and where to put it.
     """
-    path = data_folder(data_home) / file.path
+    path = data_folder(data_home) / name
     advice = (
-        f"Download {file.url} (sha256 {file.sha256}) and put it at {path}, or set "
-        f"data_home or {_VARIABLE} to a folder that has {file.path}."
+        f"Download {url} (sha256 {sha256}) and put it at {path}, or set "
+        f"data_home or {_VARIABLE} to a folder that has {name}."
     )
     if path.exists():
         with path.open("rb") as content:
             actual = hashlib.file_digest(content, "sha256").hexdigest()
         # A file that is there may be half a download, or another version.
-        if actual != file.sha256:
-            raise OSError(
-                f"{path} has sha256 {actual}, expected {file.sha256}. {advice}"
-            )
+        if actual != sha256:
+            raise OSError(f"{path} has sha256 {actual}, expected {sha256}. {advice}")
         return path
     try:
         require_extra("app", "pooch", what="downloading")
@@ -97,8 +81,8 @@ def get_file(file: RemoteFile, data_home: str | os.PathLike[str] | None = None) 
 
         # Not in pooch's own cache, whose files are not where a user puts them by hand.
         pooch.retrieve(
-            file.url,
-            file.sha256,
+            url,
+            sha256,
             path.name,
             path.parent,
             downloader=pooch.HTTPDownloader(timeout=60),

@@ -3,9 +3,6 @@
 from cape.metrics._audit import Audit, audit
 from cape.metrics._between import (
     PARITY,
-    demographic_parity_difference,
-    equal_opportunity_difference,
-    equalized_odds_difference,
     fairness_table,
     proportional_equality,
     proportional_equality_matrix,
@@ -18,9 +15,6 @@ __all__ = [
     "Audit",
     "audit",
     "confusion_by_group",
-    "demographic_parity_difference",
-    "equal_opportunity_difference",
-    "equalized_odds_difference",
     "fairness_table",
     "make_fairness_scorer",
     "prevalence_difference",

@@ -321,10 +321,6 @@ PARITY: dict[str, Callable[..., float]] = {
 ("demographic_parity"), of true positive rates ("equal_opportunity"), of false positive
 rates, of both ("equalized_odds"), and of precisions."""
 
-demographic_parity_difference = PARITY["demographic_parity_difference"]
-equal_opportunity_difference = PARITY["equal_opportunity_difference"]
-equalized_odds_difference = PARITY["equalized_odds_difference"]
-
 
 _TABLE = {
     "fpr": "fpr",

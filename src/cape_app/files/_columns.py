@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cape.base._errors import ParameterError
 from cape.base._numbers import either, listed, quoted
 from cape.base._table import TrainedTable, plain_text, plain_value
 from cape_app.files._notes import Notes
@@ -321,21 +322,18 @@ def check_bins(bins: Bins | None, group: Sequence[str]) -> dict[str, tuple[float
     {'age': (18.0, 65.0)}
     >>> check_bins({"age": [65, 18]}, ["age"])
     Traceback (most recent call last):
-    cape_app.tables._source.TableError: bins must be ... numbers, got 65, 18 for 'age'.
+    cape.base._errors.ParameterError: bins must be ... numbers, got 65, 18 for 'age'.
     """
     checked = {}
     for name, edges in (bins or {}).items():
         if name not in group:
-            raise TableError(
-                f"bins must be given for group columns ({quoted(group, 5)}), got "
-                f"{name!r}.",
-                parameter="bins",
-            )
+            problem = f"must be given for group columns ({quoted(group, 5)})"
+            raise ParameterError("bins", f"{problem}, got {name!r}.")
         checked[name] = tuple(map(float, edges))
         if not edges or list(checked[name]) != sorted(set(checked[name])):
             got = ", ".join(f"{edge:g}" for edge in edges)
-            message = f"bins must be ascending numbers, got {got} for {name!r}."
-            raise TableError(message, parameter="bins")
+            problem = f"must be ascending numbers, got {got} for {name!r}."
+            raise ParameterError("bins", problem)
     return checked
 
 

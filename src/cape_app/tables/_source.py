@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from cape.base._errors import ParameterError
 from cape.base._numbers import quoted
 
 _NEAR = 0.7
@@ -41,8 +42,6 @@ class TableError(ValueError):
     message : str
     field : str, default=""
         The field that is wrong, if it is one.
-    parameter : str, default=""
-        The parameter that is wrong, if it is one; its name begins the message.
 
     Examples
     --------
@@ -51,10 +50,9 @@ class TableError(ValueError):
     cape_app.tables._source.TableError: march.csv is empty.
     """
 
-    def __init__(self, message: str, field: str = "", parameter: str = ""):
+    def __init__(self, message: str, field: str = ""):
         super().__init__(message)
         self.field = field
-        self.parameter = parameter
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Dialect:
 
     Raises
     ------
-    TableError
+    ParameterError
         If the separator is not one character, the encoding is unknown, or the decimal
         sign is neither a point nor a comma.
 
@@ -89,23 +87,18 @@ class Dialect:
     def __post_init__(self) -> None:
         one_character = len(self.separator) == 1 and self.separator.isascii()
         if not one_character or self.separator in '"\r\n':
-            raise TableError(
-                "separator must be one character, such as ',', ';' or a tab, got "
-                f"{self.separator!r}.",
-                parameter="separator",
-            )
+            problem = "must be one character, such as ',', ';' or a tab"
+            raise ParameterError("separator", f"{problem}, got {self.separator!r}.")
         # Python is asked and not a list: encodings have many names.
         try:
             "".encode(self.encoding)
         except LookupError:
-            raise TableError(
-                "encoding must be a known one such as utf-8 or latin-1, "
-                f"got {self.encoding!r}.",
-                parameter="encoding",
-            ) from None
+            problem = "must be a known one such as utf-8 or latin-1"
+            problem = f"{problem}, got {self.encoding!r}."
+            raise ParameterError("encoding", problem) from None
         if self.decimal not in (".", ","):
-            message = f"decimal must be '.' or ',', got {self.decimal!r}."
-            raise TableError(message, parameter="decimal")
+            problem = f"must be '.' or ',', got {self.decimal!r}."
+            raise ParameterError("decimal", problem)
 
     @property
     def is_utf8(self) -> bool:

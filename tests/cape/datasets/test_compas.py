@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +11,7 @@ from cape.datasets import _compas, fetch_compas
 from cape_paper import published
 
 FILE = Path(os.environ.get("CAPE_DATA", "~/.cache/cape")).expanduser()
-FILE /= _compas.FILE.path
+FILE /= _compas.FILE
 RACES = ["Caucasian", "African-American"]
 needs_compas = pytest.mark.skipif(
     not FILE.exists(),
@@ -53,11 +52,11 @@ def invented(tmp_path, monkeypatch, environ):
             "unused": "x",
         }
     )
-    path = tmp_path / _compas.FILE.path
+    path = tmp_path / _compas.FILE
     path.parent.mkdir()
     table.to_csv(path, index=False)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    monkeypatch.setattr(_compas, "FILE", replace(_compas.FILE, sha256=sha256))
+    monkeypatch.setattr(_compas, "_SHA256", sha256)
     environ("CAPE_DATA", tmp_path)
     return tmp_path
 

@@ -8,11 +8,10 @@ import pytest
 from cape.datasets import _files
 
 CONTENT = b"a,b\n1,2\n"
-FILE = _files.RemoteFile(
-    "some/table.csv",
-    "https://example.org/table.csv",
-    hashlib.sha256(CONTENT).hexdigest(),
-)
+NAME = "some/table.csv"
+URL = "https://example.org/table.csv"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+FILE = (NAME, URL, SHA256)
 
 
 @pytest.fixture
@@ -36,10 +35,10 @@ def files_below(folder):
 
 
 def test_downloads_once_and_then_needs_no_network(tmp_path, network):
-    first = _files.get_file(FILE, tmp_path)
+    first = _files.get_file(*FILE, tmp_path)
     assert first.read_bytes() == CONTENT
     network["content"] = AssertionError("the network was used a second time")
-    assert _files.get_file(FILE, tmp_path) == first
+    assert _files.get_file(*FILE, tmp_path) == first
     assert network["asked"] == 1
     assert files_below(tmp_path) == ["table.csv"]
 
@@ -47,13 +46,9 @@ def test_downloads_once_and_then_needs_no_network(tmp_path, network):
 def test_wrong_checksum_leaves_no_file_and_says_what_to_do(tmp_path, network):
     network["content"] = b"something else"
     with pytest.raises(OSError, match="does not match the known hash") as caught:
-        _files.get_file(FILE, tmp_path)
+        _files.get_file(*FILE, tmp_path)
     message = str(caught.value)
-    assert (
-        FILE.url in message
-        and str(tmp_path / FILE.path) in message
-        and FILE.sha256 in message
-    )
+    assert URL in message and str(tmp_path / NAME) in message and SHA256 in message
     assert "CAPE_DATA" in message
     assert files_below(tmp_path) == []
 
@@ -65,9 +60,9 @@ def test_no_network_leaves_no_half_file_and_says_what_to_do(tmp_path, network, e
     network["content"] = error
     with pytest.raises(
         OSError,
-        match=f"table.csv could not be downloaded: {error}. Download {FILE.url}",
+        match=f"table.csv could not be downloaded: {error}. Download {URL}",
     ):
-        _files.get_file(FILE, tmp_path)
+        _files.get_file(*FILE, tmp_path)
     assert files_below(tmp_path) == []
 
 
@@ -78,18 +73,18 @@ def test_interrupted_download_leaves_no_half_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr("pooch.HTTPDownloader", lambda timeout: fetch)
     with pytest.raises(KeyboardInterrupt):
-        _files.get_file(FILE, tmp_path)
+        _files.get_file(*FILE, tmp_path)
     assert files_below(tmp_path) == []
 
 
 def test_a_damaged_file_in_the_folder_is_told_and_left_alone(tmp_path, network):
-    path = tmp_path / FILE.path
+    path = tmp_path / NAME
     path.parent.mkdir()
     path.write_bytes(b"damaged")
     with pytest.raises(
         OSError, match=r"table.csv has sha256 .* Download https://example.org"
     ):
-        _files.get_file(FILE, tmp_path)
+        _files.get_file(*FILE, tmp_path)
     assert path.read_bytes() == b"damaged"
     assert network["asked"] == 0
 
@@ -98,7 +93,7 @@ def test_without_pooch_the_error_says_so(tmp_path, hide_package):
 
     hide_package("pooch")
     with pytest.raises(OSError, match=r"needs pooch, .* pip install"):
-        _files.get_file(FILE, tmp_path)
+        _files.get_file(*FILE, tmp_path)
 
 
 def test_pooch_itself_fetches_from_a_server(tmp_path):
@@ -119,7 +114,7 @@ def test_pooch_itself_fetches_from_a_server(tmp_path):
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         file = _files.RemoteFile(
-            FILE.path, f"http://127.0.0.1:{server.server_port}/table.csv", FILE.sha256
+            NAME, f"http://127.0.0.1:{server.server_port}/table.csv", SHA256
         )
         assert _files.get_file(file, tmp_path).read_bytes() == CONTENT
         thread.join()

@@ -149,7 +149,9 @@ def test_a_group_without_positives_is_left_out_and_named():
     """Fairlearn counts its rate as 0, which would make it the worst of all."""
     y, y_hat, z = rows_of(a=(1, 0, 1, 1), b=(1, 0, 0, 0), c=(0, 1, 0, 1))
     with pytest.warns(UserWarning, match="tpr is undefined .* 'c'") as caught:
-        value = ours.equal_opportunity_difference(y, y_hat, sensitive_features=z)
+        value = ours.PARITY["equal_opportunity_difference"](
+            y, y_hat, sensitive_features=z
+        )
     assert value == 0.5
     assert caught[0].filename == __file__
 
@@ -159,13 +161,13 @@ def test_what_is_defined_for_no_group_is_nan():
     settings = {"sensitive_features": ["a", "a", "b", "b"], "pos_label": 1}
     truth = [0, 1, 0, 1]
     assert np.isnan(METRICS["demographic_parity_ratio"](truth, nobody, **settings))
-    assert ours.demographic_parity_difference(truth, nobody, **settings) == 0
+    assert ours.PARITY["demographic_parity_difference"](truth, nobody, **settings) == 0
     for metric in ("precision_difference", "precision_ratio"):
         with pytest.warns(UserWarning, match="precision is undefined .* 'a', 'b'"):
             assert np.isnan(METRICS[metric](truth, nobody, **settings))
     # The greater of a number and of something unknown is unknown.
     with pytest.warns(UserWarning, match="fpr is undefined"):
-        odds = ours.equalized_odds_difference([1, 1, 1, 1], truth, **settings)
+        odds = ours.PARITY["equalized_odds_difference"]([1, 1, 1, 1], truth, **settings)
     assert np.isnan(odds)
 
 
