@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -99,9 +99,6 @@ class GroupPosterior:
         Mean of the drift, in standard deviations of the scores within a class.
     held_back : float
         Part of the variance of the scores' answer that the prior takes away.
-    borrowed : float
-        Part of the variance that other groups take away: their training rows, and the
-        scenarios that they tell.
     faulty : bool
         Whether a column is plainly not what it was, so that scores say nothing.
     rows : float
@@ -117,7 +114,6 @@ class GroupPosterior:
     noise: float
     drift: float
     held_back: float
-    borrowed: float
     faulty: bool
     rows: float
     heard: HeardLabels | None = None
@@ -357,7 +353,6 @@ def find_posterior(
     labels: Mapping[Group, LabelFactor] | None = None,
     *,
     labels_alone: bool = False,
-    in_detail: bool = True,
 ) -> Posterior:
     """Combine what the scores of all groups say with what was known before.
 
@@ -375,8 +370,6 @@ def find_posterior(
         What labelled rows say, in the groups that have some.
     labels_alone : bool, default=False
         Whether these groups hear of nothing but labels.
-    in_detail : bool, default=True
-        Whether to tell where the evidence comes from.
 
     Returns
     -------
@@ -403,14 +396,13 @@ def find_posterior(
     groups = list(evidence)
     if not groups:
         return Posterior({}, _from_logarithms(logs))
-    facts = _Facts.of(models, evidence, answers, drifts)
     factors = [labels.get(group) for group in groups]
     longest = max(0 if factor is None else len(factor.points()) for factor in factors)
     blocks = []
     for first in range(0, len(groups), _GROUPS_AT_ONCE):
         rows = slice(first, first + _GROUPS_AT_ONCE)
         points = _with_points(factors[rows], longest)
-        blocks.append(_Block(rows, facts, points, keep=len(groups) <= _GROUPS_AT_ONCE))
+        blocks.append(_Block(models, evidence, drifts, answers, points, rows))
     shows = np.array([_shows(models[g], evidence[g], drifts[g]) for g in groups])
     told = np.concatenate([block.told() for block in blocks])
     # In logarithms: the evidence of many groups multiplies to nothing.
@@ -424,62 +416,21 @@ def find_posterior(
     found = {}
     for block in blocks:
         weights = block.weights(by_all / told[block.place], heard)
-        held_back = borrowed = np.full(len(weights), np.nan)
-        if in_detail:
-            held_back = block.held_back(weights, by_all)
-            own = [models[group].own for group in groups[block.place]]
-            borrowed = block.borrowed(weights, own, logs + shows[block.place][:, None])
-        for row, place in enumerate(range(len(groups))[block.place]):
-            found[groups[place]] = GroupPosterior(
+        held_back = block.held_back(weights, by_all)
+        for row, group in enumerate(block.groups):
+            found[group] = GroupPosterior(
                 shares=block.shares[row],
                 likelihood=block.likelihood[row],
                 weights=weights[row],
-                prevalence=float(facts.prevalences[place]),
-                noise=float(facts.noise[place]),
+                prevalence=float(block.prevalences[row]),
+                noise=float(block.noise[row]),
                 drift=drift,
                 held_back=float(held_back[row]),
-                borrowed=float(borrowed[row]),
-                faulty=bool(facts.at_fault[place]),
-                rows=float(facts.rows[place]),
-                heard=heard.get(place),
+                faulty=bool(block.at_fault[row]),
+                rows=float(block.rows[row]),
+                heard=heard.get(block.place.start + row),
             )
     return Posterior(found, by_all)
-
-
-class _Facts(NamedTuple):
-    """What the posteriors of all groups start from, an array each."""
-
-    prevalences: np.ndarray
-    rows: np.ndarray
-    noise: np.ndarray
-    at_fault: np.ndarray
-    speaks: np.ndarray
-    of_scores: Likelihood
-
-    @classmethod
-    def of(
-        cls,
-        models: Mapping[Group, GroupModel],
-        evidence: Mapping[Group, GroupEvidence],
-        answers: Answers,
-        drifts: Mapping[Group, GroupDrift],
-    ) -> _Facts:
-        at_fault = np.array([bool(drifts[group].faults) for group in evidence])
-        prevalences = np.array([models[group].prevalence for group in evidence])
-        rows = np.array([part.scores.size for part in evidence.values()], dtype=float)
-        trained = np.array([_trained_rows(models[group]) for group in evidence])
-        inside = np.clip(prevalences, _LEAST_SHARE, 1 - _LEAST_SHARE)
-        noise = (1 / rows + 1 / trained) / (inside * (1 - inside))
-        noise = np.minimum(noise, _MOST_NOISE)
-        speaks = answers.informative & ~at_fault
-        moments = np.where(speaks, np.array(answers.likelihood), 1.0)
-        # Where scores are nearly perfect, a few rows on the wrong side are all the
-        # noise there is, and training may have none of them: half a row is added to
-        # each class.
-        gaps = moments[0, 0] - moments[1, 0]
-        moments[:2, 1] += gaps**2 / (2 * moments[:2, 2])
-        of_scores = Likelihood(*[Moments(*values) for values in moments])
-        return cls(prevalences, rows, noise, at_fault, speaks, of_scores)
 
 
 _GROUPS_AT_ONCE = 64
@@ -492,20 +443,40 @@ class _Block:
     Priors are large: they are kept if there are few groups, else computed again.
     """
 
-    def __init__(self, place: slice, facts: _Facts, points: np.ndarray, *, keep: bool):
+    def __init__(
+        self,
+        models: Mapping[Group, GroupModel],
+        evidence: Mapping[Group, GroupEvidence],
+        drifts: Mapping[Group, GroupDrift],
+        answers: Answers,
+        points: np.ndarray,
+        place: slice,
+    ):
         self.place = place
-        of_block = [values[place] for values in facts[:-1]]
-        moments = np.array(facts.of_scores)[..., place, None, None]
-        self.of_scores = Likelihood(*[Moments(*values) for values in moments])
-        self.prevalences, _, self.noise, self.at_fault, self.speaks = of_block
-        shares = np.concatenate(
-            [_grid(self.prevalences, self.of_scores), points], axis=1
-        )
+        self.groups = list(evidence)[place]
+        self.at_fault = np.array([bool(drifts[group].faults) for group in self.groups])
+        self.prevalences = np.array([models[group].prevalence for group in self.groups])
+        self.rows = np.array([evidence[g].scores.size for g in self.groups], float)
+        trained = np.array([_trained_rows(models[group]) for group in self.groups])
+        inside = np.clip(self.prevalences, _LEAST_SHARE, 1 - _LEAST_SHARE)
+        noise = (1 / self.rows + 1 / trained) / (inside * (1 - inside))
+        self.noise = np.minimum(noise, _MOST_NOISE)
+        self.speaks = answers.informative[place] & ~self.at_fault
+        moments = np.array(answers.likelihood)[..., place]
+        moments = np.where(self.speaks, moments, 1.0)[..., None, None]
+        # Where scores are nearly perfect, a few rows on the wrong side are all the
+        # noise there is, and training may have none of them: half a row is added to
+        # each class.
+        gaps = moments[0, 0] - moments[1, 0]
+        moments[:2, 1] += gaps**2 / (2 * moments[:2, 2])
+        of_scores = Likelihood(*[Moments(*values) for values in moments])
+        shares = np.concatenate([_grid(inside, of_scores), points], axis=1)
         self.shares = np.sort(shares, axis=1)
         self.steps = _steps(self.shares)
-        self.likelihood = _of_each_drift(self.of_scores, self.shares, self.speaks)
+        self.likelihood = _of_each_drift(of_scores, self.shares, self.speaks)
         self._prior: Any = None
-        self._prior = self.prior() if keep else None
+        if len(evidence) <= _GROUPS_AT_ONCE:
+            self._prior = self.prior()
 
     def prior(self) -> np.ndarray:
         """Return the density of shares before the scores, with a row for each move."""
@@ -540,33 +511,6 @@ class _Block:
         by_scores = _variance(self.shares, _normalised(by_scores * self.steps))
         part = np.clip(1 - _variance(self.shares, weights) / by_scores, 0, 1)
         return np.where(self.at_fault, 1.0, part)
-
-    def borrowed(
-        self, weights: np.ndarray, own_rows: Sequence[Any], logs: np.ndarray
-    ) -> np.ndarray:
-        """Return the part of the variance that other groups take away."""
-        likelihood, prior = self.likelihood, self.prior()
-        if any(own is not None for own in own_rows):
-            # As it would be by the own training rows of each group, which may lack a
-            # class: then even its share in training is known from other groups.
-            positives, negatives, batch = self.of_scores
-            sizes = np.stack([positives.size, negatives.size])
-            for place, own in enumerate(own_rows):
-                if own is not None:
-                    sizes[:, place, 0, 0] = own.positives, own.negatives
-            knows_itself = sizes.min(axis=0) > 0
-            of_own = (
-                positives._replace(size=sizes[0]),
-                negatives._replace(size=sizes[1]),
-            )
-            speaks = self.speaks & knows_itself[:, 0, 0]
-            likelihood = _of_each_drift(Likelihood(*of_own, batch), self.shares, speaks)
-            prior = np.where(knows_itself, prior, 1.0)
-        told = _told(prior, likelihood, self.steps)
-        scenarios = _from_logarithms(logs + np.log(told)) / told
-        alone = _variance(self.shares, _mixed(scenarios, prior, likelihood, self.steps))
-        part = np.clip(1 - _variance(self.shares, weights) / alone, 0, 1)
-        return np.where(self.at_fault, 0.0, part)
 
 
 def _with_points(labels: Sequence[LabelFactor | None], longest: int) -> np.ndarray:
@@ -695,7 +639,6 @@ def _grid(prevalences: np.ndarray, of_scores: Likelihood) -> np.ndarray:
     farthest = np.arcsinh(1 / error)
     around = centre + error * np.sinh(farthest * np.linspace(-1, 1, _POINTS))
     log_odds = np.linspace(-_FARTHEST, _FARTHEST, _POINTS)
-    prevalences = np.clip(prevalences, _LEAST_SHARE, 1 - _LEAST_SHARE)
     known = expit(logit(prevalences)[:, None] + log_odds)
     ends = np.tile([0.0, 1.0], (len(prevalences), 1))
     return np.concatenate([ends, np.clip(around, 0, 1), known], axis=1)

@@ -83,8 +83,8 @@ class GroupAdaptation:
         How far the estimate rests on what was known before: the part that this takes
         from the variance that scores alone leave. 0 is not at all, 1 is completely.
     borrowed : float
-        How much of the estimate comes from other groups: the part of the variance that
-        their training rows and their shift remove.
+        Part of the training rows behind its scores that come from other groups, by what
+        they are worth.
     verdict : {"consistent", "some_drift", "drifted", "uncertain", \
 "weighted", "not_tested"}
         Whether scores and columns contradict a prior shift, and whether they say enough

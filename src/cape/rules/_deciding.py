@@ -180,9 +180,7 @@ def adapt(
     free = dict(answers.estimates)
     chances = dict.fromkeys(parts, 1.0)
     if cautious:
-        posterior = find_posterior(
-            models, parts, answers, drifts, past, in_detail=is_read
-        )
+        posterior = find_posterior(models, parts, answers, drifts, past)
         known = posterior.groups
         free, chances = posterior.estimates(level)
     estimates = dict(free)
@@ -200,7 +198,6 @@ def adapt(
             before,
             factors,
             labels_alone=alone,
-            in_detail=False,
         )
         if not cautious:
             # The other groups keep the quantifier's answer.
@@ -236,6 +233,7 @@ def adapt(
             without_labels=free[group],
             quantifier_estimate=answers.estimates[group],
             mean_score=mean_score(models[group], part)[0] if is_read else nan,
+            borrowed=models[group].borrowed,
             verdict=judge(drifts.get(group), width, chances[group]),
             labels=findings[group],
             **_sources(known.get(group), group in drifts),
@@ -257,12 +255,11 @@ def adapt(
 
 
 def _sources(known: GroupPosterior | None, is_tested: bool) -> dict[str, Any]:
-    """Say what an estimate without labels rests on, besides scores."""
+    """Say what moved an estimate without labels away from that of the scores."""
     if known is None:
         drift = 0.0 if is_tested else nan
-        return {"drift": drift, "held_back": 0.0, "borrowed": 0.0}
-    names = ("drift", "held_back", "borrowed")
-    return {name: getattr(known, name) for name in names}
+        return {"drift": drift, "held_back": 0.0}
+    return {"drift": known.drift, "held_back": known.held_back}
 
 
 def _picked(situation: GroupSituation, member: int) -> dict[str, Any]:

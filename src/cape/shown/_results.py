@@ -245,8 +245,9 @@ def _few(names: Iterable[str], most: int = _MOST_NAMES, between: str = ", ") -> 
 
 
 REFITTED = (
-    "a flexible learner, once refitted on all rows, scores new rows differently from "
-    "its out-of-fold rows. Fit with scores='folds' for a valid test."
+    "once refitted on all rows, a learner that is flexible, or whose scores are few or "
+    "hardly vary, scores new rows differently from its out-of-fold rows. Fit with "
+    "scores='folds' for a valid test."
 )
 
 

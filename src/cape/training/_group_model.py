@@ -597,6 +597,14 @@ class GroupModel:
         return self.own.positives / rows if rows else float("nan")
 
     @property
+    def borrowed(self) -> float:
+        """Part of what its histograms are worth that comes from other groups."""
+        if self.own is None:
+            return 0.0
+        worth = float(self.positives.size + self.negatives.size)
+        return max(1 - (self.own.positives + self.own.negatives) / worth, 0.0)
+
+    @property
     def edges(self) -> np.ndarray:
         """Edges of every histogram of this group."""
         return self.positives.edges

@@ -87,3 +87,9 @@ def test_a_broken_column_is_to_blame_before_labels(clf):
         adaptation = clf.adapt(X * [1, 60], y, **groups)
     for group in adaptation.groups.values():
         assert group.labels.verdict is not None
+    # Scores that say nothing are the column's fault, the opposite is not.
+    with pytest.warns(AdaptationWarning):
+        fixed = X.copy()
+        fixed[:, 0] = np.median(X[:, 0])
+        adaptation = clf.adapt(fixed, 1 - y, **groups)
+    assert any(one.labels.contradict_scores for one in adaptation.groups.values())

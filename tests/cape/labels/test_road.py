@@ -349,3 +349,50 @@ def test_labels_that_are_no_sample_are_said_to_be_none(one_clf):
             free.groups[group].estimate.low,
             free.groups[group].estimate.high,
         )
+
+
+# Labels that arrive bit by bit
+
+
+def test_labels_in_ten_portions_end_alike_in_any_order(one_clf):
+    portions = np.array_split(np.random.default_rng(1).permutation(N)[:350], 10)
+    truth = {group: y[z == group].mean() for group in (0, 1)}
+    inside = []
+    widths = []
+    ends = []
+    for order in (range(10), [3, 9, 0, 6, 1, 8, 2, 7, 5, 4]):
+        rows = np.empty(0, dtype=int)
+        for portion in order:
+            rows = np.append(rows, portions[portion])
+            with warnings.catch_warnings():
+                # One look in ten may refute what is right.
+                warnings.simplefilter("ignore", AdaptationWarning)
+                adaptation = one_clf.adapt(X, some_labels(rows), sensitive_features=z)
+            found = adaptation.groups
+            for group, adapted in found.items():
+                low, high = adapted.estimate.low, adapted.estimate.high
+                inside.append(low <= truth[group] <= high)
+                widths.append(adapted.estimate.width / adapted.without_labels.width)
+        ends.append(found)
+    assert ends[0] == ends[1]
+    assert np.mean(inside) > 0.9
+    assert np.mean(np.array(widths) > 1.1) < 0.05
+    assert widths[-1] < 0.7
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_labels_of_one_class_alone_narrow_an_estimate_that_expects_them(one_clf, label):
+    rows = np.flatnonzero(y == label)
+    others = np.flatnonzero(y != label)[:4]
+    batch = np.concatenate([rows, others])
+    labels = np.full(len(batch), np.nan)
+    labels[:60] = label
+    random = np.random.default_rng(0)
+    shuffled = random.permutation(len(rows))
+    batch[: len(rows)] = rows[shuffled]
+    adapted = one_clf.adapt(X[batch], labels, sensitive_features=np.full(len(batch), 0))
+    found = adapted.groups[0]
+    share = y[batch].mean()
+    assert found.labels.verdict in ("confirmed", "not_contradicted")
+    assert found.estimate.low <= share <= found.estimate.high
+    assert found.estimate.width < found.without_labels.width
