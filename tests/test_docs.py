@@ -15,6 +15,7 @@ import pytest
 from numpydoc.validate import validate
 
 import cape
+from cape.shown._action import ACTIONS, REASONS
 
 ROOT = Path(__file__).parents[1]
 
@@ -363,3 +364,19 @@ def takes_one_argument(full_name):
 @pytest.mark.parametrize("full_name", documented_things())
 def test_numpydoc_finds_no_fault(full_name):
     assert faults_of(full_name) == []
+
+
+def test_the_page_of_verdicts_has_the_table_of_codes():
+    page = (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    for code, action in ACTIONS.items():
+        words = action.words.format(rows="N rows", more="")
+        assert f"| {words.removesuffix(': ')} | `{code}` | {action.meaning} |" in page
+    for code, reason in REASONS.items():
+        helps = reason.helps.format(columns="the column", drop="--drop")
+        row = f"| {reason.words} | `{code}` | {reason.meaning} | {helps} |"
+        assert row in page, row
+
+
+def test_no_two_codes_share_a_name():
+    names = [one.words for one in [*ACTIONS.values(), *REASONS.values()]]
+    assert len(set(names)) == len(names)

@@ -386,8 +386,8 @@ class GroupResult(_Grouped):
     """Base of the results that hold a record for each group.
 
     A subclass is a dataclass with a field ``groups``, a mapping from group to
-    dataclass. It overrides `_facts` if it knows more than what it says about each
-    group.
+    dataclass or dict. It overrides `_facts` if it knows more than what it says about
+    each group.
 
     Parameters
     ----------
@@ -437,6 +437,8 @@ class GroupResult(_Grouped):
 
 def flat(record: Any) -> dict[str, Any]:
     """Return the fields of a dataclass; an `Estimate` becomes three of them."""
+    if isinstance(record, dict):
+        return record
     if hasattr(record, "flat"):
         return record.flat()
     fields: dict[str, Any] = {}

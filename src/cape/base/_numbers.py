@@ -159,15 +159,15 @@ def joined(names: Sequence[str], noun: str = "groups") -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def share_text(share: float) -> str:
-    """Write a share of positives; NaN is not known.
+def share_text(share: float | None) -> str:
+    """Write a share in percent; NaN is not known.
 
     Examples
     --------
-    >>> share_text(0.25), share_text(float("nan"))
-    ('0.250', 'unknown')
+    >>> share_text(0.441), share_text(0.0123), share_text(float("nan"))
+    ('44%', '1.2%', 'unknown')
     """
-    return "unknown" if math.isnan(share) else f"{share:.3f}"
+    return "unknown" if share is None or math.isnan(share) else f"{points(share)}%"
 
 
 def estimate_text(estimate: Sequence[float]) -> str:
@@ -187,8 +187,8 @@ def points(share: float) -> str:
 
     Examples
     --------
-    >>> points(0.204), points(-0.034), points(0.0), points(1.0), points(0.0997)
-    ('20', '−3.4', '0', '100', '10')
+    >>> points(0.204), points(-0.034), points(0.003), points(1.0), points(0.0997)
+    ('20', '−3.4', '0.3', '100', '10')
     """
     size = 100 * abs(share)
     # Two digits that count: a share of .012 is no share of .01.
@@ -198,6 +198,8 @@ def points(share: float) -> str:
     elif size >= 0.995:
         digits = 1
     number = f"{100 * share:.{digits}f}"
+    if digits:
+        number = number.rstrip("0").removesuffix(".")
     return number.replace("-", _MINUS)
 
 

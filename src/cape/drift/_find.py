@@ -113,6 +113,12 @@ class ColumnDrift:
         """Whether the column is at fault or differs significantly."""
         return bool(self.fault) or self.p_adjusted < LEVEL
 
+    @property
+    def outgrown(self) -> bool:
+        """Whether all values lie above those of training, as those of a year do."""
+        code, numbers = self._find_cause()
+        return code == "above" and words.are_all_values(numbers)
+
     @cached_property
     def what_happened(self) -> str:
         """What has happened to it, in words."""

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from cape.base._numbers import KINDS
+from cape.base._validation import number_of_rows
 
 MISSING = 0
 """The cell of missing values, in every column."""
@@ -615,8 +616,8 @@ _ROWS_AT_ONCE = 1 << 12
 _COMPARISONS_AT_ONCE = 1 << 20
 """Comparisons of numbers with edges, a byte each, that stay in the cache."""
 
-FEW_PARTS = 8
-"""Sets of rows, at most, whose bits are counted faster than rows are copied out."""
+_FEW_SETS = 8
+"""Sets of rows, at most, whose bits are counted faster than cells are looked up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -716,54 +717,56 @@ class TableCells:
         -------
         ColumnCounts
         """
-        if self.has_numbers(X):
-            return ColumnCounts(self._count_numbers(X, [slice(None)])[0])
-        counts: list[np.ndarray] = []
-        unseen = {}
-        for place, cells in enumerate(self.columns):
-            codes, names = _codes(cells, take_column(X, cells.place))
-            counts.append(np.bincount(codes, minlength=cells.n_cells))
-            if names is not None:
-                unseen[place] = names
-        return ColumnCounts(np.concatenate(counts), unseen)
+        everyone = np.zeros(number_of_rows(X), dtype=np.int64)
+        return self.count_each(X, everyone, 1)[0]
 
     def count_each(
         self,
         X: Any,
-        parts: Sequence[Any],
-        weights: Sequence[np.ndarray | None] | None = None,
-    ) -> list[np.ndarray]:
+        codes: np.ndarray,
+        n_sets: int,
+        weights: np.ndarray | None = None,
+    ) -> list[ColumnCounts]:
         """Count several sets of rows of a table, such as those of groups and classes.
 
         Parameters
         ----------
         X : table
-        parts : sequence of ndarray of int, or slices
-            Row numbers of each set.
-        weights : sequence of ndarray or None, default=None
-            Weights of the rows of each set.
+        codes : ndarray of int of shape (n_rows,)
+            The set of each row, from 0.
+        n_sets : int
+        weights : ndarray of shape (n_rows,), default=None
 
         Returns
         -------
-        list of ndarray of shape (n_cells_of_all_columns,)
+        list of ColumnCounts
+            One for each set.
         """
-        weights = weights or [None] * len(parts)
-        is_weighted = any(worth is not None for worth in weights)
-        if self.has_numbers(X) and not is_weighted and len(parts) <= FEW_PARTS:
-            return list(self._count_numbers(X, parts))
-        # Cells are looked up once: a column of pandas costs as much as a thousand rows.
-        codes = self.codes(X)
-        counts = []
-        for rows, worth in zip(parts, weights, strict=True):
-            counts.append(self.sum_up(codes[rows], worth))
-        return counts
-
-    def sum_up(self, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """Count rows, or sum up their weights, whose `codes` are known."""
-        cells = codes + self.starts[:-1]
-        if weights is not None:
-            weights = np.repeat(weights, len(self.columns))
-        return np.bincount(cells.ravel(), weights, self.starts[-1])
+        numbers = None
+        if self.has_numbers(X):
+            if weights is None and n_sets <= _FEW_SETS:
+                return [*map(ColumnCounts, self._count_numbers(X, codes, n_sets))]
+            numbers = self.codes(X)
+        codes = codes.astype(np.intp)
+        dtype = np.int64 if weights is None else np.float64
+        counts = np.empty((n_sets, self.starts[-1]), dtype=dtype)
+        unseen: list[dict[int, dict[str, int]]] = [{} for _ in range(n_sets)]
+        for place, cells in enumerate(self.columns):
+            if numbers is not None:
+                found = numbers[:, place]
+            else:
+                found, levels = _codes(cells, take_column(X, cells.place))
+                if levels is not None:
+                    numbers_of_levels, distinct = levels
+                    rows = found == cells.n_cells - 1
+                    named = _name_unseen(codes[rows], numbers_of_levels[rows], distinct)
+                    for code, names in named.items():
+                        unseen[code][place] = few_names(names)
+            in_sets = np.bincount(
+                codes * cells.n_cells + found, weights, n_sets * cells.n_cells
+            )
+            self.of_column(counts.T, place)[:] = in_sets.reshape(n_sets, -1).T
+        return [*map(ColumnCounts, counts, unseen)]
 
     def check_types(self, X: Any) -> None:
         """Raise if a column is of another type than in training.
@@ -824,8 +827,9 @@ class TableCells:
             codes.append(found.astype(np.uint8))
         return np.column_stack(codes)
 
-    def to_json(self) -> str:
-        """Write the cells as JSON text."""
+    @cached_property
+    def text(self) -> str:
+        """The cells as JSON text, for `from_json`."""
         entries = []
         for place, column in enumerate(self.columns):
             entry = column.to_json()
@@ -837,7 +841,7 @@ class TableCells:
 
     @classmethod
     def from_json(cls, text: str) -> TableCells:
-        """Read the text that `to_json` wrote."""
+        """Read cells from their ``text``."""
         columns = []
         for place, entry in enumerate(json.loads(text)):
             columns.append(ColumnCells.from_json(entry, place))
@@ -846,7 +850,7 @@ class TableCells:
     # A model file holds the cells as one text: an array for each column would make it
     # ten times as large.
     def __getstate__(self) -> dict[str, str]:
-        return {"cells": self.to_json()}
+        return {"cells": self.text}
 
     def __setstate__(self, state: Mapping[str, str]) -> None:
         read = self.from_json(state["cells"])
@@ -855,7 +859,7 @@ class TableCells:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TableCells):
             return NotImplemented
-        return self.to_json() == other.to_json()
+        return self.text == other.text
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -880,14 +884,15 @@ class TableCells:
             of_column[1 : 1 + len(column.edges), 0] = column.edges
         return edges
 
-    def _count_numbers(self, X: np.ndarray, parts: Sequence[Any]) -> np.ndarray:
-        """Count sets of rows of an array: the fast twin of `count`."""
+    def _count_numbers(
+        self, X: np.ndarray, codes: np.ndarray, n_sets: int
+    ) -> np.ndarray:
+        """Count sets of rows of an array: the fast twin of `count_each`."""
         edges = self._edges
-        is_member = np.zeros((len(parts), 64 * (len(X) // 64 + 1)), dtype=bool)
-        for of_part, rows in zip(is_member, parts, strict=True):
-            of_part[: len(X)][rows] = True
+        is_member = np.zeros((n_sets, 64 * (len(X) // 64 + 1)), dtype=bool)
+        is_member[:, : len(X)] = codes == np.arange(n_sets)[:, None]
         members = np.packbits(is_member, axis=1).view(np.uint64)
-        reached = np.zeros((len(parts), *edges.shape[:2]), dtype=np.int64)
+        reached = np.zeros((n_sets, *edges.shape[:2]), dtype=np.int64)
         n_columns = max(_COMPARISONS_AT_ONCE // (_ROWS_AT_ONCE * edges.shape[1]), 1)
         for start in range(0, len(edges), n_columns):
             some = slice(start, start + n_columns)
@@ -932,32 +937,36 @@ def _count_reached(
     return counts
 
 
-def _codes(
-    cells: ColumnCells, values: Column
-) -> tuple[np.ndarray, dict[str, int] | None]:
-    """Find the cell of each value of a column, and the names of unseen levels."""
+def _codes(cells: ColumnCells, values: Column) -> tuple[np.ndarray, Any]:
+    """Find the cell of each value of a column, and number the texts of a text column.
+
+    Returns
+    -------
+    codes : ndarray of int of shape (n_rows,)
+    levels : tuple of ndarray and list, or None
+        What `Column.levels` returned.
+    """
     codes = np.full(len(values), FOREIGN, dtype=np.intp)
-    missing = values.missing
-    names = None
+    levels = None
     if cells.kind == "empty":
         pass
     elif cells.is_number and cells.fits(values):
         codes = np.searchsorted(cells.edges, values.numbers, side="right") + FIRST
     elif cells.fits(values):
-        codes, names = _level_codes(cells, values)
-    codes[missing] = MISSING
-    return codes, names
+        place, distinct = levels = values.levels()
+        of_level = [*map(cells.cell_of, distinct), MISSING]
+        codes = np.array(of_level, dtype=np.intp)[place]
+    codes[values.missing] = MISSING
+    return codes, levels
 
 
-def _level_codes(
-    cells: ColumnCells, values: Column
-) -> tuple[np.ndarray, dict[str, int] | None]:
-    """Find the cell of each text, and name the texts never seen in training."""
-    place, distinct = values.levels()
-    of_level = np.array([*map(cells.cell_of, distinct), MISSING], dtype=np.intp)
-    is_unseen = np.flatnonzero(of_level == cells.n_cells - 1).tolist()
-    if not is_unseen:
-        return of_level[place], None
-    rows = np.bincount(place[place >= 0], minlength=len(distinct))
-    names = {distinct[number]: int(rows[number]) for number in is_unseen}
-    return of_level[place], few_names(names)
+def _name_unseen(
+    sets: np.ndarray, place: np.ndarray, distinct: Sequence[str]
+) -> dict[int, dict[str, int]]:
+    """Count the texts of rows that training has never seen, by sets of rows."""
+    pairs, rows = np.unique(sets * len(distinct) + place, return_counts=True)
+    named: dict[int, dict[str, int]] = {}
+    for pair, n in zip(pairs.tolist(), rows.tolist(), strict=True):
+        code, number = divmod(pair, len(distinct))
+        named.setdefault(code, {})[distinct[number]] = n
+    return named

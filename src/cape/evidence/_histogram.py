@@ -8,7 +8,7 @@ so a table in memory, a file read in parts and a cluster give the same histogram
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any
 
@@ -37,9 +37,6 @@ MOST_WEIGHT = 1 << 33
 
 LEAST_WEIGHT = 1 / (1 << 10)
 """Smaller weights would be rounded by more than one part in two thousand."""
-
-# HDy matches histograms of 10, 20, ..., 110 bins of equal width.
-_HDY_BINS = range(10, 111, 10)
 
 # 2^15 scores take a quarter of a megabyte, and are counted in the cache.
 _SCORES_AT_ONCE = 1 << 15
@@ -394,12 +391,12 @@ def edges_for(
     positive_weights: np.ndarray | None = None,
     negative_weights: np.ndarray | None = None,
     cuts: int = 1000,
+    matched: bool = True,
 ) -> np.ndarray:
     """Choose the edges of the histograms of a group from its training scores.
 
     Half of the cuts are quantiles of the positives, and half are quantiles of the
-    negatives. The borders of the bins of `cape.quantify.HDy` and `cape.quantify.DyS`,
-    and 1/2, are added.
+    negatives. The borders of 20 even bins, for pictures, are added.
 
     Parameters
     ----------
@@ -409,6 +406,9 @@ def edges_for(
         Weights of the training rows.
     cuts : int, default=1000
         Number of quantiles. Quantiles that coincide are used once.
+    matched : bool, default=True
+        Whether the borders of the bins that `cape.quantify.HDy` and `cape.quantify.DyS`
+        match are edges, too.
 
     Returns
     -------
@@ -424,17 +424,27 @@ def edges_for(
     # Quantiles of all scores together would follow the class that is frequent in
     # training. In a batch whose prevalence has moved far the other class is frequent,
     # and most of its scores would lie in a few cells.
-    candidates: list[Any] = [
+    candidates = [
         _quantiles(positives, positive_weights, cuts // 2),
         _quantiles(negatives, negative_weights, cuts // 2),
-        [HALF],
+        _borders(_HDY_BINS if matched else _EVEN_BINS),
     ]
-    for bins in _HDY_BINS:
-        borders = np.arange(1, bins) / bins
-        candidates.append(round_scores(borders))
     edges = np.unique(np.concatenate(candidates))
     inside = (edges > 0) & (edges < ONE)
     return edges[inside]
+
+
+_HDY_BINS = range(10, 111, 10)
+"""HDy matches histograms of 10, 20, ..., 110 bins of equal width."""
+
+_EVEN_BINS = range(20, 21)
+
+
+@cache
+def _borders(numbers: range) -> np.ndarray:
+    """Return the scores between the bins of several binnings of equal width."""
+    borders = [np.arange(1, bins) / bins for bins in numbers]
+    return round_scores(np.concatenate(borders))
 
 
 def _quantiles(

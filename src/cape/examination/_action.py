@@ -1,41 +1,19 @@
 """What to do with the predictions of a batch: one code for each group, and one for all.
 
-``use``          The interval is narrow enough to decide by.
-``label``        It is not. Labels of ``labels`` rows would make it so.
-``hold_off``  The scores say too little, or more than the share changed. The share
-                 is likely off by more than .05. Labels of
-                 ``labels`` rows would change that; if 0, collect more rows, or let the
-                 labels decide that are there.
-``shares``       The shares can be used, but the predictions of single rows cannot: they
-                 find hardly a positive, or are hardly better than chance and worse than
-                 to predict the commonest label.
-``do_not_use``   A column is broken, or labels refute the estimate or contradict the
-                 scores.
-===============  =======================================================================
-=======
-==============  ========================================================================
-``use``         The share is likely within the tolerance of the estimate.
-``shares``      So it is, but the predictions of single rows cannot be used: they find
-                hardly a positive, or are hardly better than chance and worse than to
-                predict the commonest label.
-``label``       It is not. Labels of ``labels`` rows would make it so.
-``hold_off``    It is not, and labels of its rows would not do, or cannot be had.
-``do_not_use``  A column is broken, or labels refute the estimate or contradict the
-                scores.
-==============  ========================================================================
-
-"Likely" is a chance of 0.8, which the posterior of the share gives; how often it was
-right on public series is in docs/trust.md.
+The codes, and what they mean, are in the table of `cape.shown._action`. The chance that
+a share is within the tolerance of its estimate comes from the posterior; how often it
+was right on public series is in docs/trust.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cape.base._groups import Group, GroupResult
 from cape.base._limits import CHANCE, FAR_OFF, TOLERANCE
+from cape.drift._find import ColumnDrift
 from cape.examination._expected import GroupExpected
 from cape.examination._needed import LabelChecks
 from cape.metrics._rates import FEWEST_ROWS
@@ -43,7 +21,7 @@ from cape.rules._adaptation import GroupAdaptation
 from cape.shown import _action as words
 from cape.shown._notebook import InNotebook
 
-CODES = tuple(words.MARKS)
+CODES = tuple(words.ACTIONS)
 """Actions, the gravest first."""
 
 
@@ -55,7 +33,7 @@ class GroupAction:
     ----------
     code : {"use", "shares", "label", "hold_off", "do_not_use"}
     reason : str
-        Why, in one word of `cape.shown._action.REASONS`.
+        Why: a code of `cape.shown._action.REASONS`, such as a verdict.
     chance : float, default=0
         That the share is within the tolerance of the estimate.
     labels : int
@@ -68,6 +46,10 @@ class GroupAction:
     predicted_positives, true_positives : float, default=0
         Where shares alone can be used: the rows predicted positive, and how many of
         them are expected to be right.
+    gap, proposal : float, default=None
+        Where decisions are left as they are and the share is known: by how much the
+        share of positive decisions lies above the estimate, and what it would be if
+        CAPE decided.
     """
 
     code: str
@@ -78,6 +60,8 @@ class GroupAction:
     predicted_positives: float = 0.0
     true_positives: float = 0.0
     expected_labels: int = 0
+    gap: float | None = None
+    proposal: float | None = None
 
     @property
     def text(self) -> str:
@@ -144,7 +128,7 @@ class Action(InNotebook, GroupResult):
 def choose_action(
     adapted: GroupAdaptation,
     verdict: str,
-    at_fault: Sequence[str],
+    at_fault: Sequence[ColumnDrift],
     labels: LabelChecks | None,
     group: Group,
     labels_asked: int,
@@ -157,7 +141,7 @@ def choose_action(
     adapted : GroupAdaptation
     verdict : str
         The word of its `GroupVerdict`.
-    at_fault : sequence of str
+    at_fault : sequence of ColumnDrift
         Columns that are plainly not what they were in training.
     labels : LabelChecks or None
         What labels say, whether they decided or not.
@@ -172,7 +156,9 @@ def choose_action(
     GroupAction
     """
     if at_fault:
-        return GroupAction("do_not_use", "fault", columns=list(at_fault))
+        reason = "outgrown" if all(one.outgrown for one in at_fault) else "fault"
+        columns = [column.column for column in at_fault]
+        return GroupAction("do_not_use", reason, columns=columns)
     if labels is not None and labels.groups[group].labels.contradict_scores:
         return GroupAction("do_not_use", "contradicted", chance)
     reason = verdict
@@ -213,8 +199,12 @@ _MOST_MISSED = 0.9
 """FNR from which on hardly a positive is found."""
 
 
-def check_rates(
-    action: GroupAction, adapted: GroupAdaptation, expected: GroupExpected
+def check_predictions(
+    action: GroupAction,
+    adapted: GroupAdaptation,
+    expected: GroupExpected,
+    proposal: float | None,
+    tolerance: float,
 ) -> GroupAction:
     """Keep an action, unless only the shares of the group can be used.
 
@@ -225,19 +215,30 @@ def check_rates(
     adapted : GroupAdaptation
     expected : GroupExpected
         The rates to expect of its predictions.
+    proposal : float or None
+        Where decisions are left as they are, the share that CAPE would decide positive.
+    tolerance : float
+        How far such decisions may lie from the estimate.
 
     Returns
     -------
     GroupAction
     """
-    if action.code != "use" or _tell_rows_apart(adapted, expected):
+    if action.code != "use":
+        return action
+    called = adapted.predicted_prevalence
+    if proposal is not None:
+        gap = called - adapted.estimate.value
+        action = replace(action, gap=gap, proposal=proposal)
+        if abs(gap) > tolerance:
+            return replace(action, code="shares", reason="decisions")
+    if _tell_rows_apart(adapted, expected):
         return action
     found = adapted.estimate.value * (1 - expected.fnr.value)
-    called = adapted.predicted_prevalence
-    return GroupAction(
-        "shares",
-        "rates",
-        action.chance,
+    return replace(
+        action,
+        code="shares",
+        reason="rates",
         predicted_positives=adapted.rows * called,
         true_positives=adapted.rows * min(found, called),
     )

@@ -43,7 +43,7 @@ from cape.base._validation import (
 from cape.drift._past import Past
 from cape.examination._examination import examine
 from cape.examination._needed import rows_to_label
-from cape.examination._score import median_pe, totals
+from cape.examination._score import beside_truth, totals, totals_of_pairs
 from cape.shown import _backtest as words
 from cape.shown import _plot
 from cape.shown._notebook import InNotebook
@@ -213,15 +213,14 @@ class Backtest(InNotebook):
         groups = []
         for name, part in table.groupby("group", sort=False):
             records: list[Any] = part.to_dict("records")
-            told = part["action"].value_counts().to_dict()
-            groups.append({"group": name, **totals(records), "told": told})
+            groups.append({"group": name, **totals(records)})
         content = {
             **self._about,
             "transitions": int(table["period"].nunique()),
             "first": self._rows[0]["trained_on"],
             "last": self._rows[-1]["period"],
             **totals(self._rows),
-            **median_pe(self._pairs),
+            **totals_of_pairs(self._pairs),
             "difference": difference.to_json(),
             "verdict": _verdict(difference),
             "groups": groups,
@@ -366,15 +365,17 @@ def backtest(
                 "period": history.periods[predicted],
                 "group": names[group],
                 "trained_on": history.periods[newest],
-                **score.flat(),
+                **score,
                 "told": seen.action.groups[group].text,
             }
             if corrected is not None:
                 adapted = corrected.groups[group]
                 row["labelled"] = adapted.labels.rows
-                with_labels = replace(score, estimate=adapted.estimate).flat()
-                for name in ("estimate", "low", "high", "held", "off"):
-                    row[f"labels_{name}"] = with_labels[name]
+                corrected_score = beside_truth(
+                    adapted.estimate, score["truth"], adapted.rows
+                )
+                for name, value in corrected_score.items():
+                    row[f"labels_{name}"] = value
             rows.append(row)
         if seen.adaptation.posterior is not None:
             learned[predicted] = seen.adaptation.posterior.learn(truths)

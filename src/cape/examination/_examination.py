@@ -39,7 +39,7 @@ from cape.base._validation import check_labels as check_all_labels
 from cape.classifier import CapeClassifier
 from cape.drift._find import find_drift, with_usual_values
 from cape.evidence._evidence import Evidence
-from cape.examination._action import Action, check_rates, choose_action
+from cape.examination._action import Action, check_predictions, choose_action
 from cape.examination._draws import GroupDraws, draw_batches
 from cape.examination._expected import (
     ExpectedCriteria,
@@ -56,8 +56,8 @@ from cape.examination._needed import (
     rows_at,
 )
 from cape.examination._score import (
-    GroupScore,
     ScoredExamination,
+    score_group,
     share_at_half,
 )
 from cape.examination._shift import (
@@ -73,7 +73,7 @@ from cape.metrics import confusion_by_group
 from cape.metrics._rates import Confusion
 from cape.rules._adaptation import Adaptation, warn_if_doubtful
 from cape.rules._deciding import adapt, estimate_groups, find_evidence
-from cape.rules._rules import rule_of
+from cape.rules._rules import Prevalence, rule_of
 from cape.shown import _examination as words
 from cape.shown import _plot
 from cape.shown._notebook import InNotebook
@@ -253,13 +253,15 @@ class Examination(InNotebook):
     def action(self) -> Action:
         """What to do with the predictions, of each group and of all."""
         asked = labels_asked(self._models, self._worth, self.adaptation, self.tolerance)
+        proposed = {}
+        if self.adaptation.rule["name"] == "unchanged":
+            proposed = Prevalence().choose(self.adaptation.situations)
         actions = {}
         for group, adapted in self.adaptation.groups.items():
-            columns = self.columns.groups[group]
             action = choose_action(
                 adapted,
                 self.verdict(group).word,
-                [finding.column for finding in columns if finding.fault],
+                [column for column in self.columns.groups[group] if column.fault],
                 self.labels,
                 group,
                 asked[group].at_most,
@@ -267,8 +269,14 @@ class Examination(InNotebook):
             )
             if action.labels:
                 action = replace(action, expected_labels=asked[group].labels)
+            proposal = None
+            if group in proposed:
+                shares = self.adaptation.situations[group].predicted_prevalences
+                proposal = float(shares[proposed[group]])
             expected = self.expected.groups[group]
-            actions[group] = check_rates(action, adapted, expected)
+            actions[group] = check_predictions(
+                action, adapted, expected, proposal, self.tolerance
+            )
         return self._named(Action(actions, self.tolerance))
 
     @cached_property
@@ -510,8 +518,9 @@ class Examination(InNotebook):
         -------
         ScoredExamination
             For each group truth, estimate, whether the interval held, the error beside
-            those of the last share and the mean score, whether "use" was right, PD,
-            and PE of pairs, beside those of the learner cut at 1/2.
+            those of the last share and the mean score, the action and whether the
+            estimate was within the tolerance; PD, and PE of pairs, beside what was
+            expected and those of the learner cut at 1/2.
 
         Examples
         --------
@@ -578,19 +587,18 @@ class Examination(InNotebook):
             tolerance = self.tolerance
         for group, adapted in self.adaptation.groups.items():
             model = self._models[group]
-            scores[group] = GroupScore(
-                rows=adapted.rows,
-                truth=truths[group],
-                estimate=adapted.estimate,
+            scores[group] = score_group(
+                adapted,
+                truths[group],
                 # The model keeps no share of fewer than ten rows: this is borrowed.
                 last=model.prevalence,
-                mean_score=adapted.mean_score,
-                predicted=adapted.predicted_prevalence,
                 learner=share_at_half(self.adaptation, group, model),
+                expected_pd=self.expected.groups[group].pd,
                 action=self.action.groups[group].code,
                 tolerance=tolerance,
             )
-        return self._named(ScoredExamination(scores, tolerance))
+        scored = ScoredExamination(scores, self.expected.between, tolerance)
+        return self._named(scored)
 
     def expected_and_observed(self) -> pd.DataFrame | None:
         """Put expected and observed rates side by side, where all labels are known.

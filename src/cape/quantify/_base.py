@@ -327,6 +327,9 @@ class Quantifier(BaseEstimator):
         has_interval = cls._interval is not Quantifier._interval
         return not (self._is_of_means or has_statistic or has_interval)
 
+    # Whether histograms are matched in bins of equal width.
+    _matches_bins = False
+
     def fit(self, positives: ScoreHistogram, negatives: ScoreHistogram) -> Quantifier:
         """Fit the quantifier on the training scores of the two classes.
 

@@ -17,6 +17,8 @@ from cape.quantify._likelihood import (
 class _MatchingQuantifier(Quantifier):
     """Match the batch in bins of equal width, in one or several binnings at once."""
 
+    _matches_bins = True
+
     # A bin without rows of the batch adds nothing to the Hellinger distance's slope.
     _ignores_empty_bins = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cape.base._numbers import counted, listed, share_text
+from cape.base._numbers import counted, listed, points, share_text
 
 Facts = Mapping[str, Any]
 
@@ -45,19 +45,6 @@ COLUMNS = ("held", "off by", "last share", "told you", '"use" right')
 """Headings of the table of groups."""
 
 
-def share(value: float | None) -> str:
-    """Write an error or a share, as in the text of a paper.
-
-    Examples
-    --------
-    >>> share(0.0284), share(1.0), share(None)
-    ('.028', '1.000', 'unknown')
-    """
-    if value is None or value != value:
-        return "unknown"
-    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
-
-
 def score_row(score: Facts) -> dict[str, Any]:
     """Return the row of a group in an examination beside the truth."""
     return {
@@ -66,6 +53,7 @@ def score_row(score: Facts) -> dict[str, Any]:
         "off by": score["off"],
         "last share": score["last_off"],
         "PD": score["pd"],
+        "expected": score["pd_expected"],
         "held": "yes" if score["held"] else "no",
         '"use" right': {True: "yes", False: "no", None: ""}[score["right"]],
     }
@@ -79,8 +67,8 @@ def group_row(group: Facts) -> dict[str, str]:
             told.append(f"{action} {group['told'][code]}")
     cells = [
         f"{group['held']} of {group['cells']}",
-        share(group["off"]),
-        share(group["last_off"]),
+        share_text(group["off"]),
+        share_text(group["last_off"]),
         ", ".join(told),
         f"{group['right']} of {group['use']}" if group["use"] else "",
     ]
@@ -92,30 +80,52 @@ def held_text(totals: Facts) -> str:
     return f"Intervals held the truth in {totals['held']} of {totals['cells']}."
 
 
+def actions_text(totals: Facts) -> str:
+    """Say how often the estimate was near enough, by what was to be done.
+
+    Examples
+    --------
+    >>> told = {"told": {"label": 3, "use": 5}, "within": {"label": 1, "use": 5}}
+    >>> actions_text({**told, "tolerance": 0.05})
+    'Within 5 points of the truth: use 5 of 5, label 1 of 3.'
+    """
+    counts = []
+    for code, action in TOLD.items():
+        if code in totals["told"]:
+            told = totals["told"][code]
+            counts.append(f"{action} {totals['within'][code]} of {told}")
+    within = points(totals["tolerance"])
+    return f"Within {within} points of the truth: {', '.join(counts)}."
+
+
 def against_baselines(totals: Facts) -> list[str]:
     """Say how far off CAPE was, beside whatever else could have been said."""
+    last, mean_score = share_text(totals["last_off"]), totals["mean_score_off"]
     lines = [
-        f"Off by, on average: CAPE {share(totals['off'])} · last share "
-        f"{share(totals['last_off'])} · mean score {share(totals['mean_score_off'])}"
+        f"Off by, on average: CAPE {share_text(totals['off'])} · last share {last} · "
+        f"mean score {share_text(mean_score)}"
     ]
-    ours, learner = share(totals["pd"]), share(totals["learner_pd"])
+    ours, learner = share_text(totals["pd"]), share_text(totals["learner_pd"])
     what = "PD"
     if totals["pe"] is not None:
         what = "mean PD and median PE"
-        ours += f" and {share(totals['pe'])}"
-        learner += f" and {share(totals['learner_pe'])}"
+        ours += f" and {totals['pe']:.2f}"
+        learner += f" and {totals['learner_pe']:.2f}"
     lines.append(
         f"Unfairness of the predictions, {what}: CAPE {ours} · the learner as it is, "
         f"cut at 1/2, {learner}"
     )
-    return lines
+    expected = f"PD in {totals['pd_held']} of {totals['cells']}"
+    if totals["pairs"]:
+        expected += f", PE in {totals['pe_held']} of {counted(totals['pairs'], 'pair')}"
+    return [*lines, f"As expected: {expected}."]
 
 
 def record_text(record: Facts) -> str:
     """Say in a line how a model did on its own past."""
     return (
         f"on your past: held {record['held']} of {record['cells']}, off by "
-        f"{share(record['off'])} (last share {share(record['last_off'])})"
+        f"{share_text(record['off'])} (last share {share_text(record['last_off'])})"
     )
 
 
@@ -135,8 +145,8 @@ def headline(facts: Facts) -> str:
     if low is None:
         return f"{text} There is only one."
     return (
-        f"{text} Error of CAPE minus that of the last share: {share(low)} to "
-        f"{share(high)}."
+        f"{text} Error of CAPE minus that of the last share: {points(low)} to "
+        f"{points(high)} points."
     )
 
 
@@ -150,22 +160,18 @@ def details(facts: Facts) -> list[str]:
         f"{facts['cells']}."
     ]
     lines += against_baselines(facts)
-    used = f'"Use", be it of shares alone, was said {counted(facts["use"], "time")}'
-    if facts["use"]:
-        within = f"{facts['tolerance']:g}".removeprefix("0")
-        used += f" and right (within {within}) {facts['right']} times"
-    used += "."
+    used = actions_text(facts)
     if facts["labels"]:
         used += (
             f" With {facts['labels']} labels a group: off by "
-            f"{share(facts['labels_off'])}, held {facts['labels_held']} of "
+            f"{share_text(facts['labels_off'])}, held {facts['labels_held']} of "
             f"{facts['cells']}."
         )
     lines.append(used)
     n_nearer = sum(group["off"] < group["last_off"] for group in facts["groups"])
     lines.append(
-        f"Your shares move by {share(facts['last_off'])} between periods; the scores "
-        f"say more than the past in {n_nearer} of {counted(n_groups, 'group')}."
+        f"Your shares move by {share_text(facts['last_off'])} between periods; the "
+        f"scores say more than the past in {n_nearer} of {counted(n_groups, 'group')}."
     )
     if facts["skipped"]:
         lines.append(left_out_text(facts["skipped"]))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cape.base._estimate import Estimate
 from cape.base._numbers import estimate_text, level_text, p_value_text, rows_text
-from cape.shown._action import action_head, chance_head, chance_text
+from cape.shown._action import REASONS, action_head, chance_head, chance_text
 from cape.shown._audit import RATE_NAMES
 from cape.shown._results import REFITTED, column_line, describe_labels
 
@@ -72,11 +72,9 @@ def prior_shift_shown(tests: results.PriorShiftTest) -> tuple[str, Table, list[s
 
 def _verdict_of_scores(test: GroupShiftTest) -> str:
     if not test.tested:
-        return "too few rows to test"
-    if test.rejected:
-        return "not a prior shift"
+        return REASONS["not_tested"].words
     # A test that does not reject has not shown that the assumption holds.
-    return "consistent with a prior shift"
+    return REASONS["drifted" if test.rejected else "consistent"].words
 
 
 COLUMN_HEADINGS = {
@@ -178,9 +176,12 @@ def examination_shown(examination: results.Examination) -> tuple[str, Table, lis
         is_known = facts["action"]["code"] in ("use", "shares", "label")
         for rate in ("fpr", "fnr", "accuracy"):
             row[RATE_NAMES[rate]] = facts[rate] if is_known else None
-        row[chance_head(examination.tolerance)] = chance_text(facts["action"]["chance"])
-        row["action"] = examination.action.groups[group].text
-        row["verdict"] = facts["verdict_text"]
+        action = examination.action.groups[group]
+        chance = f"{chance_text(action.chance)} {chance_head(examination.tolerance)}"
+        row["action"] = f"{action.text}, {chance}"
+        # The reason may be all that there is to say.
+        if facts["verdict_text"] != REASONS[action.reason].words:
+            row["action"] += f"; {facts['verdict_text']}"
         rows.append(row)
         for column in facts["columns"]:
             changed = column_line(column["column"], column["what_happened"])

@@ -62,8 +62,8 @@ class InNotebook:
     group rows training                     now predicted PD at most
     0      500    0.500  0.195 (0.163 to 0.231)     0.196      0.037
     1      500    0.500  0.741 (0.700 to 0.780)     0.740      0.042
-      0: consistent with a prior shift
-      1: consistent with a prior shift
+      0: no other changes found
+      1: no other changes found
     >>> html = adaptation._repr_html_()
     >>> "<table" in html, "<svg" in html, "<script" in html
     (True, True, False)

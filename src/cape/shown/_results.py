@@ -25,8 +25,10 @@ from cape.base._numbers import (
     points,
     quoted,
     rows_text,
+    share_text,
     shortened,
 )
+from cape.shown._action import REASONS, VERDICTS, helps_text
 
 if TYPE_CHECKING:
     from cape.rules._adaptation import Adaptation, GroupAdaptation
@@ -51,12 +53,6 @@ def few_labels(drawn: int, groups: int, enough: int) -> str:
     )
 
 
-LABELS_OR_SCORES = (
-    "either the labels belong to other rows, or the scores no longer tell the classes "
-    "apart"
-)
-
-
 def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
     """Say in a few words what labels say, and what of the label-free estimate.
 
@@ -73,15 +69,16 @@ def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
             return "no row has a label"
         return (
             "no row has a label; labels of other groups moved the estimate from "
-            f"{before:.3f} to {now:.3f}"
+            f"{share_text(before)} to {share_text(now)}"
         )
     rows = counted(labels.rows, "label")
     if labels.rows == adapted.rows > 1:
         rows = f"labels for all {labels.rows:,} rows"
     # What labels say comes first: a verdict on an estimate that says nothing hides it.
-    share = f"{rows} put the share at {said_by_labels(adapted, decide=decide):.3f}"
+    said = share_text(said_by_labels(adapted, decide=decide))
+    share = f"{rows} put the share at {said}"
     if labels.verdict == "confirmed":
-        return f"{share} and confirm the label-free estimate to within 0.1"
+        return f"{share} and confirm the label-free estimate to within 10 points"
     if labels.verdict == "not_contradicted":
         estimate = "the label-free estimate"
         if adapted.without_labels.width > WIDEST:
@@ -93,9 +90,10 @@ def describe_labels(adapted: GroupAdaptation, *, decide: bool = True) -> str:
         )
     if labels.contradict_scores:
         return (
-            f"labels are not used because {LABELS_OR_SCORES} (AUC {labels.auc:.2f} "
-            f"among {rows}, {labels.training_auc:.2f} in training); the labels alone "
-            f"put the share at {labels.estimate:.3f}"
+            f"{REASONS['contradicted'].words} (AUC {labels.auc:.2f} among {rows}, "
+            f"{labels.training_auc:.2f} in training) and are not used; alone they put "
+            f"the share at {share_text(labels.estimate)}. "
+            f"{REASONS['contradicted'].helps.capitalize()}"
         )
     if labels.rows < FEWEST_LABELS:
         return f"too few labels to use ({labels.rows}); {FEWEST_LABELS} are needed"
@@ -133,21 +131,17 @@ def describe_verdict(adapted: GroupAdaptation) -> str:
 
 
 def _verdict_alone(adapted: GroupAdaptation) -> str:
-    if adapted.verdict == "consistent":
-        return "consistent with a prior shift"
+    text = VERDICTS[adapted.verdict].words
     if adapted.verdict == "some_drift":
-        return _widened(adapted)
+        return f"{text}{_widened(adapted)}"
     if adapted.verdict == "drifted":
-        return f"{_BESIDES_THE_SHARE}; {by_scores_alone(adapted)}"
-    if adapted.verdict == "weighted":
-        return "not like training, and only one of them has unequal weights"
+        return f"{text}; {by_scores_alone(adapted)}"
     if adapted.verdict == "uncertain":
-        return f"too little evidence: the {_label_free(adapted)}{_LIKELY_OFF}"
-    return "not tested for other changes"
+        return f"{text}: the {_label_free(adapted)}{_LIKELY_OFF}"
+    return text
 
 
-_LIKELY_OFF = f"estimate is likely off by more than {TOLERANCE:.2f}"
-_BESIDES_THE_SHARE = "something besides the share of positives changed"
+_LIKELY_OFF = f"estimate is likely off by more than {points(TOLERANCE)} points"
 
 
 def verdict_text(
@@ -185,26 +179,27 @@ def verdict_text(
         A sentence without its full stop.
     """
     without = without_labels(adapted)
+    text = VERDICTS[word].words
     if word == "fault":
         columns = listed([f"`{name}`" for name in at_fault], _MOST_FAULTS)
         result = f"the {_label_free(adapted)}estimate is worthless"
         if cautious:
             result = f"the share of positives cannot be estimated{without}"
-        return f"{result}: something is wrong with {columns}"
+        return f"{text}, {columns}: {result}"
     if word == "ignored":
-        return f"{_BESIDES_THE_SHARE}, but you chose to ignore drift"
+        return text
     if word == "uncertain" and adapted.quantifier_estimate.width > WIDEST:
         scores = "" if math.isnan(auc) else f" (AUC {auc:.2f})"
         # Where no number of rows would do, more rows are no remedy.
         if math.isinf(rows_needed):
             return (
-                f"the scores{scores} cannot reveal the share of positives{without}, no "
-                "matter how many rows there are; label some rows"
+                f"{text}: the scores{scores} cannot tell the share of positives"
+                f"{without}, no matter how many rows there are; label some rows"
             )
-        text = f"too few rows ({adapted.rows:,}) for scores this weak{scores}{without}"
+        text = f"{text}: {rows_text(adapted.rows)} with scores this weak{scores}"
         if rows_needed > adapted.rows:
-            return f"{text}; about {rows_needed:,.0f} would be enough"
-        return text
+            return f"{text}{without}; about {rows_needed:,.0f} would be enough"
+        return f"{text}{without}"
     return describe_verdict(adapted) + _UNTESTED[untested]
 
 
@@ -217,7 +212,8 @@ _UNTESTED = {
 
 def by_scores_alone(adapted: GroupAdaptation) -> str:
     """Say what the estimate would be if nothing else were known."""
-    return f"the scores alone suggest {adapted.quantifier_estimate.value:.3f}"
+    share = share_text(adapted.quantifier_estimate.value)
+    return f"the scores alone suggest {share}"
 
 
 def _label_free(adapted: GroupAdaptation) -> str:
@@ -234,9 +230,9 @@ def _widened(adapted: GroupAdaptation) -> str:
     before = adapted.quantifier_estimate.width
     after = adapted.without_labels.width
     if not after > before:
-        return "some drift"
+        return ""
     interval = f"{_label_free(adapted)}interval"
-    return f"some drift: the {interval} was widened from {before:.2f} to {after:.2f}"
+    return f": the {interval} is {points(after)} points wide, not {points(before)}"
 
 
 def _few(names: Iterable[str], most: int = _MOST_NAMES, between: str = ", ") -> str:
@@ -282,8 +278,8 @@ def doubts(
     for group in refuted:
         adapted = adaptation.groups[group]
         listed.append(
-            f"{names[group]!r} ({adapted.without_labels.value:.3f} without labels, "
-            f"{adapted.estimate.value:.3f} with {adapted.labels.rows} labels)"
+            f"{names[group]!r} ({share_text(adapted.without_labels.value)} without "
+            f"labels, {share_text(adapted.estimate.value)} with {adapted.labels.rows})"
         )
     if listed:
         yield (
@@ -310,13 +306,16 @@ def of_faults(adaptation: Adaptation, faults: list[str]) -> Iterator[str]:
     if not faults:
         return
     without = ""
+    grown: dict[str, None] = {}
     for group, drift in adaptation.drifts.items():
         if drift.faults and adaptation.groups[group].labels.verdict is not None:
             without = " without labels"
+        grown |= {one.column: None for one in drift.faults if one.outgrown}
+    remedy = f" Or {helps_text('outgrown', grown)}." if grown else ""
     listed = _few(faults, _MOST_COLUMNS, between="; ")
     yield (
         f"columns are not what they were in training: {listed}. The share of positives "
-        f"cannot be estimated{without} until this is fixed."
+        f"cannot be estimated{without} until this is fixed.{remedy}"
     )
 
 
@@ -338,8 +337,8 @@ def _of_drift(adaptation: Adaptation, names: Mapping[Any, str]) -> Iterator[str]
     if columns:
         where = f"the columns {_few(columns, _MOST_COLUMNS)}"
     yield (
-        f"{_BESIDES_THE_SHARE} in {_few(listed)}: look at {where}. "
-        "cape.examine(...).columns has the details."
+        f"{VERDICTS['drifted'].words} in {_few(listed)}: more than the share of "
+        f"positives. Look at {where}; cape.examine(...).columns has the details."
     )
 
 
@@ -358,8 +357,7 @@ def _of_wide_intervals(
             listed.append(f"{names[group]!r} ({rows_text(adapted.rows)})")
     if listed:
         yield (
-            f"too little is known about the share of positives in {_few(listed)}: the "
-            f"{_LIKELY_OFF}. "
+            f"{VERDICTS['uncertain'].words} in {_few(listed)}: the {_LIKELY_OFF}. "
             "Label some rows; cape.examination.rows_needed says whether more rows "
             "would help."
         )
@@ -402,8 +400,7 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     --------
     Some of the sentences ::
 
-        all values are later than 2013-12-29 (0% expected); if the column can only
-        grow, train without it
+        all values are later than 2013-12-29 (0% expected)
         100% are values never seen in training: M, F
         40% are missing (0% expected)
         31% are below 2 (64% expected)
@@ -436,18 +433,20 @@ def what_happened(code: str, form: str, numbers: Mapping[str, Any]) -> str:
     said["usual"] = ""
     if not math.isnan(numbers.get("usual", math.nan)):
         said["usual"] = f"; mostly {_value_text(numbers['usual'], form)}"
-    may_grow = False
-    if "present" in numbers:
-        share = numbers["share"]
-        said["part"] = f"{share:.0%}"
-        if math.isclose(share, numbers["present"], rel_tol=1e-5, abs_tol=1e-8):
-            # Without their number: each group has its own.
-            said["part"] = "all values"
-            may_grow = code == "above"
-    text = _COLUMN_HAPPENED[code].format(**said)
-    if may_grow:
-        text += "; if values in this column only ever increase, train without it"
-    return text
+    said["part"] = f"{numbers.get('share', 0):.0%}"
+    if are_all_values(numbers):
+        # Without their number: each group has its own.
+        said["part"] = "all values"
+    return _COLUMN_HAPPENED[code].format(**said)
+
+
+def are_all_values(numbers: Mapping[str, Any]) -> bool:
+    """Tell whether what happened to a column happened to all of its values."""
+    if "present" not in numbers:
+        return False
+    return math.isclose(
+        numbers["share"], numbers["present"], rel_tol=1e-5, abs_tol=1e-8
+    )
 
 
 _DAY = 86_400

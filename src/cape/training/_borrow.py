@@ -15,7 +15,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, logit
 
 from cape.base._estimate import variance_between
@@ -298,12 +297,12 @@ class _ClassScores:
         return np.concatenate([others, own]), np.concatenate(weights)
 
 
-def _levels(groups: Sequence[Group]) -> tuple[sparse.csr_array, np.ndarray]:
+def _levels(groups: Sequence[Group]) -> tuple[np.ndarray, np.ndarray]:
     """Tell which groups have which level of an attribute.
 
     Returns
     -------
-    members : sparse array of shape (n_levels, n_groups)
+    members : ndarray of shape (n_levels, n_groups)
         Groups of a single attribute share no level, and then there is none.
     attributes : ndarray of shape (n_levels,)
         The attribute of each level.
@@ -315,14 +314,14 @@ def _levels(groups: Sequence[Group]) -> tuple[sparse.csr_array, np.ndarray]:
             codes = np.array([levels.index(level) for level in level_of_group])
             members.append(np.arange(len(levels))[:, None] == codes)
     attributes = np.repeat(np.arange(len(members)) - 1, [len(part) for part in members])
-    return sparse.csr_array(np.concatenate(members).astype(float)), attributes
+    return np.concatenate(members).astype(float), attributes
 
 
 def _fay_herriot(
     means: np.ndarray,
     sizes: np.ndarray,
     within: np.ndarray,
-    members: sparse.csr_array,
+    members: np.ndarray,
     attributes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Estimate the means of both classes in all groups at once.
@@ -408,16 +407,14 @@ class _Precision:
     each group or level is an array of shape (n, 2, ...).
     """
 
-    def __init__(
-        self, alone: np.ndarray, members: sparse.csr_array, of_levels: np.ndarray
-    ):
+    def __init__(self, alone: np.ndarray, members: np.ndarray, of_levels: np.ndarray):
         self._alone = alone
         self._members = members
         n_levels = members.shape[0]
         gain = np.empty((n_levels, 2, n_levels, 2))
         for row, column in np.ndindex(2, 2):
             weighted = members * alone[:, row, column]
-            gain[:, row, :, column] = (weighted @ members.T).toarray()
+            gain[:, row, :, column] = weighted @ members.T
         own = np.arange(n_levels)
         self._information = gain.copy()
         gain[own, :, own, :] += np.linalg.inv(of_levels)
@@ -438,7 +435,7 @@ class _Precision:
         by_group = self._members.T
         for row, column in np.ndindex(2, 2):
             of_levels = by_group @ self._learned[:, row, :, column]
-            learned[:, row, column] = (by_group.multiply(of_levels)).sum(axis=1)
+            learned[:, row, column] = (by_group * of_levels).sum(axis=1)
         return self._alone - self._alone @ learned @ self._alone
 
     def of_levels(self) -> np.ndarray:

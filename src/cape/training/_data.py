@@ -70,10 +70,20 @@ class TrainingData:
             return None
         return self.weights[all_if_none(rows)]
 
-    def worth_of(self, rows: np.ndarray | None) -> np.ndarray | None:
-        """Return weights that add up to the number of rows that they are worth."""
-        weights = self.weights_of(rows)
-        return None if weights is None else weights * kish_factor(weights)
+    def worth_in(self, codes: np.ndarray) -> np.ndarray | None:
+        """Return weights that add up, in each set, to the rows that they are worth.
+
+        Parameters
+        ----------
+        codes : ndarray of int of shape (n_rows,)
+            The set of each row.
+        """
+        if self.weights is None:
+            return None
+        sums = np.bincount(codes, self.weights)
+        squares = np.bincount(codes, self.weights**2)
+        factors = np.divide(sums, squares, out=np.zeros_like(sums), where=squares > 0)
+        return self.weights * factors[codes]
 
     def has_unequal_weights(self, rows: np.ndarray | None) -> bool:
         """Whether rows of a group stand for different numbers of rows."""

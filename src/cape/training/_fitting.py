@@ -18,7 +18,6 @@ from cape.evidence._histogram import ScoreHistogram
 from cape.quantify._base import Moments
 from cape.training._sampling import draw_rows
 from cape.training._scoring import Rows, as_array, vote_on_rows
-from cape.training._threads import one_thread_to_train
 
 STEADY_LEARNERS = (LogisticRegression, LinearDiscriminantAnalysis)
 """Learners whose optimum is unique: a few more rows hardly move them. Stochastic
@@ -114,21 +113,20 @@ def fit_learner(
     The fitted clone.
     """
     rows = Rows.of(X)
-    with one_thread_to_train(len(rows)):
-        model = seeded_clone(estimator, seed)
-        fit_params = {}
-        if weights is not None:
-            fit_params[weight_keyword(model)] = weights
-        if start is None:
-            return _fit_filled(model, rows.table(), y, fit_params)
-        # A warm start changes where the optimiser begins, not where it ends: the loss
-        # is convex. The user's own setting is restored afterwards.
-        warm_start = model.warm_start
-        model.coef_, model.intercept_ = start
-        model.warm_start = True
-        model.fit(rows.table(), y, **fit_params)
-        model.warm_start = warm_start
-        return model
+    model = seeded_clone(estimator, seed)
+    fit_params = {}
+    if weights is not None:
+        fit_params[weight_keyword(model)] = weights
+    if start is None:
+        return _fit_filled(model, rows.table(), y, fit_params)
+    # A warm start changes where the optimiser begins, not where it ends: the loss is
+    # convex. The user's own setting is restored afterwards.
+    warm_start = model.warm_start
+    model.coef_, model.intercept_ = start
+    model.warm_start = True
+    model.fit(rows.table(), y, **fit_params)
+    model.warm_start = warm_start
+    return model
 
 
 _FEWEST_VALUES = 10

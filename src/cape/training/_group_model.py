@@ -276,9 +276,9 @@ class ThresholdPool(Pool):
         thetas = pi * (1 - c) / (pi * (1 - c) + (1 - pi) * c)
         rates = MemberRates(
             true_positives=positives.above(),
-            positives=np.full(len(cuts), float(positives.size)),
+            positives=np.broadcast_to(float(positives.size), len(cuts)),
             false_positives=negatives.above(),
-            negatives=np.full(len(cuts), float(negatives.size)),
+            negatives=np.broadcast_to(float(negatives.size), len(cuts)),
         )
         return cls(models, cuts, thetas, rates)
 
@@ -500,19 +500,18 @@ class TrainedColumns:
 
     def count(self, rows: Rows) -> ColumnCounts:
         """Count the columns of some rows of a batch."""
-        if rows.array is None:
-            return self.cells.count(rows.table())
-        return self.cells.count(rows.numbers_between(0, len(rows)))
+        return self.cells.count(rows.plainest())
 
     def weigh(self, rows: Rows, weights: np.ndarray) -> ColumnCounts:
         """Sum up the weights of some rows of a batch."""
-        return ColumnCounts(self.cells.sum_up(self.codes(rows), weights))
+        everyone = np.zeros(len(rows), dtype=np.int64)
+        (sums,) = self.cells.count_each(rows.plainest(), everyone, 1, weights)
+        # Unseen values are named beside the numbers of rows.
+        return ColumnCounts(sums.counts)
 
     def codes(self, rows: Rows) -> np.ndarray:
         """Find the cell of every value of some rows, one byte each."""
-        if rows.array is None:
-            return self.cells.codes(rows.table())
-        return self.cells.codes(rows.numbers_between(0, len(rows)))
+        return self.cells.codes(rows.plainest())
 
 
 @dataclass(frozen=True)
@@ -778,7 +777,7 @@ class GroupModel:
         )
         contents = [np.ascontiguousarray(array).tobytes() for array in arrays]
         if self.columns is not None:
-            contents.append(self.columns.cells.to_json().encode())
+            contents.append(self.columns.cells.text.encode())
         return [repr(roles).encode(), *contents]
 
 

@@ -22,7 +22,7 @@ from cape.base._validation import (
     short_errors,
     unequal_weights,
 )
-from cape.evidence._columns import FEW_PARTS, ColumnCounts
+from cape.evidence._columns import ColumnCounts
 from cape.evidence._evidence import PLAIN, GroupEvidence, LabelledEvidence
 from cape.evidence._histogram import (
     ONE,
@@ -31,7 +31,7 @@ from cape.evidence._histogram import (
     round_weights,
     sum_squares,
 )
-from cape.training._group_model import GroupModel, TrainedColumns
+from cape.training._group_model import GroupModel
 from cape.training._scoring import (
     LinearStack,
     Rows,
@@ -588,11 +588,8 @@ def _read_and_count(
     Counts are integers, so that the order in which pieces are added does not matter.
     """
     parts = []
-    rows_of_groups = dict(batch.parts(piece))
-    counts: Mapping[Group, ColumnCounts] = {}
-    if columns and rows_of_groups:
-        counts = _count_columns(batch, piece, rows_of_groups)
-    for group, rows in rows_of_groups.items():
+    counts = _count_columns(batch, piece) if columns else {}
+    for group, rows in batch.parts(piece):
         reading = read_rows(
             group,
             batch.models[group],
@@ -621,27 +618,18 @@ def _evidence_of(
     return reading.evidence(worth, columns)
 
 
-def _count_columns(
-    batch: Batch, piece: slice, parts: Mapping[Group, Rows]
-) -> dict[Group, ColumnCounts]:
+def _count_columns(batch: Batch, piece: slice) -> dict[Group, ColumnCounts]:
     """Count the columns of each group in a piece, if the models know them."""
-    trained = []
-    positions = []
-    for group, rows in parts.items():
-        columns = batch.models[group].columns
-        if columns is None:
-            return {}
-        trained.append(columns)
-        is_scattered = isinstance(rows.index, np.ndarray)
-        positions.append(rows.index - piece.start if is_scattered else slice(None))
+    keys = batch.groups.keys
     # The cells of all groups are the same.
-    cells = trained[0].cells
-    array: Any = batch.array
-    if len(parts) <= FEW_PARTS and cells.has_numbers(array):
-        counts = map(ColumnCounts, cells.count_each(array[piece], positions))
-    else:
-        counts = map(TrainedColumns.count, trained, parts.values())
-    return dict(zip(parts, counts, strict=True))
+    columns = batch.models[keys[0]].columns if keys else None
+    if columns is None:
+        return {}
+    rows = Rows(batch.features, piece, array=batch.array).plainest()
+    codes = batch.groups.codes[piece]
+    return dict(
+        zip(keys, columns.cells.count_each(rows, codes, len(keys)), strict=True)
+    )
 
 
 def _labelled_evidence(

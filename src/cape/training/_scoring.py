@@ -102,6 +102,12 @@ class Rows:
         """Return the rows as a table of the kind they came in."""
         return take_rows(self.X, self.index)
 
+    def plainest(self) -> Any:
+        """Return the rows as numbers if all columns are, and else as they came."""
+        if self.array is None:
+            return self.table()
+        return self.numbers_between(0, len(self))
+
     def numbers_between(self, start: int, stop: int) -> np.ndarray:
         """Return the numbers of consecutive rows; a copy only if they are scattered.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -40,6 +39,7 @@ from cape.training._choice import (
 from cape.training._data import (
     TrainingData,
     find_small_groups,
+    kish_factor,
     warn_of_duplicates,
     warn_of_weak_groups,
 )
@@ -72,7 +72,7 @@ from cape.training._sampling import prevalence_grid
 from cape.training._scores import Decisions, Scores, model_columns
 from cape.training._scoring import score_rows, vote_on_rows
 from cape.training._shared import for_one_group
-from cape.training._threads import blas_in_one_thread
+from cape.training._threads import blas_in_one_thread, one_thread_to_train
 
 _MANY_ROWS = 20_000
 """Rows of a group from which on threads train logistic regressions faster than
@@ -84,6 +84,11 @@ _MOST_ROWS_TO_CHOOSE = 20_000
 _ROWS_FOR_OWN_LEARNER = 500
 """Rows of a group from which on a learner of its own is tried beside the shared one,
 unless there are more columns than rows."""
+
+_CUTS_OF_ALL = 100_000
+_CUTS_OF_A_GROUP = (100, 1000)
+"""Quantiles that histograms are cut at: all groups share so many, each has at least and
+at most so many. With a thousand for each, 20,000 groups would take 5 GB."""
 
 GroupRows = tuple[Group, "np.ndarray | None"]
 
@@ -139,7 +144,7 @@ def train_groups(
     training = _Training(data, recipes, to_train, small, clf.random_state)
     trained = training.train(shares, borrowers)
     if clf.drift == "cautious":
-        trained = _with_columns(data, to_train, trained)
+        trained = _with_columns(data, groups, [name for name, _ in to_train], trained)
     pooled: Any = trained.pop() if needs_pooled else None
     models: dict[Group, GroupModel] = dict(zip(names, trained, strict=True))
     for group, rows in groups.rows():
@@ -313,6 +318,7 @@ class _Training:
         if lender is not None and borrowers:
             borrowed = self._borrow(lender)
         models = []
+        cuts = int(np.clip(_CUTS_OF_ALL // len(self.groups), *_CUTS_OF_A_GROUP))
         for group, rows in self.groups:
             serving = []
             if shared is not None and group in shared.tested:
@@ -341,7 +347,7 @@ class _Training:
                     f"whose test folds contain only one class in group "
                     f"{group_name(group)!r}."
                 )
-            models.append(_assemble(group, rows, learner, tested, taken))
+            models.append(_assemble(group, rows, learner, tested, taken, cuts))
         return models
 
     def _train_shared(self, shares: bool) -> Learner | None:
@@ -584,7 +590,8 @@ def _run(learners: list[Learner], jobs: list[Any]) -> list[Any]:
     linear = takes_repetitions(first.estimator)
     prefer = "threads" if linear and len(first.data.y) >= _MANY_ROWS else None
     parallel = Parallel(first.recipe.n_jobs, return_as="generator", prefer=prefer)
-    with blas_in_one_thread() if linear else nullcontext():
+    most_rows = max(len(learner.y) for learner in learners)
+    with blas_in_one_thread() if linear else one_thread_to_train(most_rows):
         results = parallel(jobs)
         if first.recipe.verbose:
             results = progress(results, len(jobs), title="training", shown=True)
@@ -597,6 +604,7 @@ def _assemble(
     learner: Learner,
     tested: TestedRows,
     borrowed: Borrowed | None,
+    cuts: int,
 ) -> GroupModel:
     """Make the model of one of the groups that a learner serves."""
     data = learner.data
@@ -605,8 +613,9 @@ def _assemble(
     if borrowed is not None:
         tested = borrowed.tested
         prevalence = borrowed.prevalence
-    positives, negatives = _count_scores(recipe, tested)
-    quantifier = _fit_quantifier(recipe.quantifier, positives, negatives, group)
+    unfitted = make_quantifier(recipe.quantifier)
+    positives, negatives = _count_scores(unfitted, tested, cuts)
+    quantifier = _fit_quantifier(unfitted, positives, negatives, group)
     if prevalence is not None:
         # The sizes of borrowed histograms are what they are worth.
         quantifier.prevalence_ = prevalence
@@ -653,15 +662,16 @@ def _rates_of_decisions(
 ) -> MemberRates:
     """Count how the rows of a group were decided, classes apart."""
     decided = vote_on_rows(decisions, take_rows(data.X, rows), data.positive)
-    worth = data.worth_of(rows)
-    if worth is None:
-        worth = np.ones(len(decided))
+    worth = np.ones(len(decided))
+    weights = data.weights_of(rows)
+    if weights is not None:
+        worth = weights * kish_factor(weights)
     counts = count_calls(decided, data.labels(rows) == data.positive, worth)
     return MemberRates(*np.array(counts)[:, None])
 
 
 def _count_scores(
-    recipe: Recipe, tested: TestedRows
+    quantifier: Quantifier, tested: TestedRows, cuts: int
 ) -> tuple[ScoreHistogram, ScoreHistogram]:
     """Make the histograms of the out-of-fold scores of positives and of negatives."""
     scores = []
@@ -671,21 +681,31 @@ def _count_scores(
         weights.append(None if tested.weights is None else tested.weights[of_class])
     # Both classes get the same edges, and so does every batch: that is what makes
     # histograms comparable and lets evidence add up.
-    edges = edges_for(*scores, positive_weights=weights[0], negative_weights=weights[1])
+    is_fine = cuts == max(_CUTS_OF_A_GROUP)
+    edges = edges_for(
+        *scores,
+        positive_weights=weights[0],
+        negative_weights=weights[1],
+        cuts=cuts,
+        matched=is_fine or quantifier._matches_bins,
+    )
     count = partial(ScoreHistogram.of, edges=edges)
     positives = count(scores[0], weights=weights[0])
     return positives, count(scores[1], weights=weights[1])
 
 
 def _fit_quantifier(
-    quantifier: Any, positives: ScoreHistogram, negatives: ScoreHistogram, group: Group
+    quantifier: Quantifier,
+    positives: ScoreHistogram,
+    negatives: ScoreHistogram,
+    group: Group,
 ) -> Quantifier:
-    """Fit a clone of the quantifier; its warnings name the group."""
+    """Fit a quantifier; its warnings name the group."""
     # A quantifier does not know whose scores it sees, so its warnings are caught and
     # given again with the name of the group.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fitted = make_quantifier(quantifier).fit(positives, negatives)
+        fitted = quantifier.fit(positives, negatives)
     for warning in caught:
         message = str(warning.message)
         if group != EVERYONE:
@@ -695,7 +715,7 @@ def _fit_quantifier(
 
 
 def _with_columns(
-    data: TrainingData, groups: list[GroupRows], models: list[GroupModel]
+    data: TrainingData, groups: Groups, names: list[Group], models: list[GroupModel]
 ) -> list[GroupModel]:
     """Give the models of groups the counts of their columns, classes apart.
 
@@ -710,22 +730,25 @@ def _with_columns(
     empty = [column.name for column in cells.columns if column.kind == "empty"]
     if empty:
         warnings.warn(columns_without_values(empty), stacklevel=5)
-    parts = []
-    is_positive = data.y == data.positive
-    for _, rows in groups:
-        positions = np.arange(len(data.y))[all_if_none(rows)]
-        parts.append(positions[is_positive[positions]])
-        parts.append(positions[~is_positive[positions]])
-    counts = cells.count_each(data.X, parts, [data.worth_of(part) for part in parts])
-    of_groups = np.array(counts).reshape(len(groups), 2, -1)
-    # The counts of the pooled model are those of the groups once more.
-    is_group = [len(groups) == 1 or group != EVERYONE for group, _ in groups]
-    positives, negatives = of_groups[is_group].sum(axis=0)
+    is_positive = (data.y == data.positive).astype(np.int64)
+
+    def count(codes: np.ndarray, n_groups: int) -> np.ndarray:
+        codes = 2 * codes.astype(np.int64) + is_positive
+        counts = cells.count_each(data.X, codes, 2 * n_groups, data.worth_in(codes))
+        return np.array([part.counts for part in counts]).reshape(n_groups, 2, -1)
+
+    of_groups = count(groups.codes, len(groups.keys))
+    counted = dict(zip(groups.keys, of_groups, strict=True))
+    if names[-1] not in counted:
+        (counted[EVERYONE],) = count(np.zeros_like(groups.codes), 1)
+    negatives, positives = of_groups.sum(axis=0)
+    of_all = TrainedColumns(cells, positives, negatives, are_own=False)
     completed = []
-    for model, of_classes in zip(models, of_groups, strict=True):
-        columns = TrainedColumns(cells, *of_classes)
+    for name, model in zip(names, models, strict=True):
+        negatives, positives = counted[name]
+        columns = TrainedColumns(cells, positives, negatives)
         own = model.own
         if own is not None and min(own.positives, own.negatives) < FEWEST_ROWS:
-            columns = TrainedColumns(cells, positives, negatives, are_own=False)
+            columns = of_all
         completed.append(replace(model, columns=columns))
     return completed

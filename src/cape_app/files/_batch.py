@@ -184,12 +184,7 @@ def predict_file(
     writing: Any = nullcontext()
     keeping: Any = nullcontext()
     if out is not None:
-        writing = TableWriter(
-            out,
-            overwrite=overwrite,
-            dialect=scan.table.dialect_to_write(),
-            background=True,
-        )
+        writing = TableWriter(out, overwrite=overwrite, dialect=scan.table.dialect)
     if out is not None or sheet is not None or model.columns.label in names:
         keeping = _scan.KeptRows(None if out is None else Path(out).parent, model)
     rows = rows or _scan.rows_of_a_part(len(names), model.clf)

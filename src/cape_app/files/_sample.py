@@ -160,9 +160,7 @@ def sample_file(
     check_apart([out], source_files(path))
     check_outside(out, path)
     scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
-    writing = TableWriter(
-        out, overwrite=overwrite, dialect=scan.table.dialect_to_write()
-    )
+    writing = TableWriter(out, overwrite=overwrite, dialect=scan.table.dialect)
     if not writing.is_text:
         raise TableError(f"{out} must end in .csv or .tsv, for a person to fill in.")
     for name in (ROW, PROBABILITY, KEY):

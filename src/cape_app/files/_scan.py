@@ -109,9 +109,6 @@ class Scan:
         self.total: dict[str, str] = {}
         self.on_rows = on_rows or (lambda stage, rows: None)
         self.notes = notes
-        length = self.table.length()
-        if length is not None:
-            self.on_rows("length", length)
         for code, values in self.table.remarks:
             notes.say(code, path=str(self.path), **values)
 

@@ -31,18 +31,6 @@ _TOLERATED = 0.1
 """Distance of labels and estimate that a refuted estimate may have without an alarm.
 Labels of a million rows refute estimates that are good for every purpose."""
 
-_VERDICTS = (
-    "fault",
-    "drifted",
-    "ignored",
-    "uncertain",
-    "weighted",
-    "some_drift",
-    "not_tested",
-    "consistent",
-)
-"""Verdicts, the gravest first."""
-
 MOST_HISTOGRAMS = 12
 """Histograms on a page; those of the largest groups are shown."""
 
@@ -194,7 +182,7 @@ def worst_word(codes: Sequence[str]) -> str:
     >>> worst_word(["consistent", "drifted", "some_drift"])
     'drifted'
     """
-    return min(codes, key=_VERDICTS.index)
+    return min(codes, key=list(_action.VERDICTS).index)
 
 
 def columns_at_fault(

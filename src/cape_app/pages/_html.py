@@ -226,7 +226,7 @@ def _templates(terminal: bool) -> Any:
         "quoted": shlex.quote,
         "rows": _numbers.rows_text,
         "record": _backtest.record_text,
-        "share": _page.number if terminal else _page.share,
+        "share": _page.number if terminal else _numbers.share_text,
     }
     environment.globals |= {
         "words": _page,

@@ -24,17 +24,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as pacsv
 
-from cape.base._table import (
-    MISSING,
-)
+from cape.base._table import MISSING
 from cape_app.tables._source import Dialect, TableError, distinct, is_gzip, shortened
-from cape_app.tables._table import Table, Wanted
-from cape_app.tables._text import (
-    KindFinder,
-    arrow_type,
-    converted,
-    without_missing,
-)
+from cape_app.tables._table import FileTable, Wanted
+from cape_app.tables._text import KindFinder, converted
 
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -45,15 +38,16 @@ _IN_WORDS = {
     "flag": "true or false",
     "date": "dates such as 2024-03-01 or 01.03.2024",
 }
-_WITH_THOUSANDS = re.compile(r"[+-]?\d{1,3}([,.' ]\d{3})+[,.]\d+")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[,.]\d{3}")
-_WITH_DECIMALS = re.compile(r"[+-]?\d+([.,])\d+")
-_ROWS_TO_EXPLAIN = 2_000
+_IS_MARKED = re.compile(r"[+-]?\d+([,.' ]\d{3})*[,.]\d+")
+_MARKS = re.compile(r"(?<=\d)[,.' ](?=\d)")
+_WRONG_FIELDS = re.compile(
+    r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL
+)
 _ROWS_TO_GUESS = 20
 _NOT_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
-class CsvTable(Table):
+class CsvTable(FileTable):
     """A CSV file, gzipped or not.
 
     Its columns get distinct names: a second column ``age`` is called ``age.1``, and the
@@ -82,127 +76,104 @@ class CsvTable(Table):
 
     def __init__(self, path: Path, dialect: Dialect):
         separator = _separator(path, dialect)
-        is_given = separator == dialect.separator
-        dialect = replace(dialect, separator=separator)
-        header = _first_rows(path, dialect, 1)[0]
-        super().__init__(path, distinct(header), [path])
-        self.dialect = dialect
-        self._found: dict[int, dict[str, str]] = {}
+        found = replace(dialect, separator=separator)
+        if dialect.is_utf8:
+            with _open_binary(path) as binary:
+                # Excel takes UTF-8 without the mark for another encoding, so that what
+                # is written beside such a file needs it, too.
+                has_mark = binary.read(3) == codecs.BOM_UTF8
+            found = replace(found, encoding="utf-8-sig" if has_mark else "utf-8")
+        names = distinct(_first_rows(path, found, 1)[0])
+        super().__init__(path, names, path, [pa.string()] * len(names))
+        self.dialect = found
+        self._found: dict[bool, dict[str, str]] = {}
         self._quotes_checked = False
-        if not is_given:
+        if found.separator != dialect.separator:
             self.remarks.append(("separator", {"separator": _SEPARATORS[separator]}))
 
     def kinds(self) -> dict[str, str]:
         """Say what each column holds, after reading the whole file."""
-        kinds = self._find_kinds(MISSING)
+        kinds = self._find_kinds(verbatim=False)
         return {
             name: "number" if kind == "integer" else kind
             for name, kind in kinds.items()
         }
 
-    def dialect_to_write(self) -> Dialect:
-        """Return the dialect, with the byte order mark that the file has.
-
-        Excel takes UTF-8 without it for another encoding, so that what is written
-        beside such a file needs it, too.
-        """
-        if not self.dialect.is_utf8:
-            return self.dialect
-        with _open_binary(self.path) as binary:
-            has_mark = binary.read(3) == codecs.BOM_UTF8
-        encoding = "utf-8-sig" if has_mark else self.dialect.encoding
-        return replace(self.dialect, encoding=encoding)
-
-    def _find_kinds(self, missing: list[str]) -> dict[str, str]:
-        """Read the file as text and find what each column holds."""
-        finder = KindFinder(self.dialect.decimal)
-        try:
-            for batch in self._reader(self.names, {}, missing):
-                for name in self.names:
-                    finder.add(name, batch.column(name))
-        except (ValueError, OSError) as error:
-            raise self._explained(error, {}) from error
-        # A column without any value is of every kind.
-        return {name: finder.kinds.get(name, "number") for name in self.names}
-
-    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
-        kinds = self._kinds_to_read(wanted)
-        try:
-            yield from self._read(wanted, kinds)
-        except (ValueError, OSError) as error:
-            raise self._explained(error, kinds) from error
-
-    def schema(self, wanted: Wanted) -> pa.Schema:
-        """Return names and types of the batches."""
-        kinds = self._kinds_to_read(wanted)
-        return pa.schema({name: arrow_type(kind) for name, kind in kinds.items()})
-
-    def _kinds_to_read(self, wanted: Wanted) -> dict[str, str]:
+    def kinds_of_text(self, wanted: Wanted) -> Mapping[str, str]:
         """Return what to read columns as: kinds given, or else those found."""
         if wanted.verbatim and not wanted.typed:
-            return dict.fromkeys(wanted.columns, "text")
-        found: dict[str, str] = {}
+            return {}
         # Finding kinds reads the whole file, which is not needed if all are given.
+        found: dict[str, str] = {}
         if not wanted.types.keys() >= set(wanted.columns):
-            # "NA" may be a name where text is copied.
-            missing = [""] if wanted.verbatim else MISSING
-            key = len(missing)
-            if key not in self._found:
-                self._found[key] = self._find_kinds(missing)
-            found = self._found[key]
+            found = self._find_kinds(wanted.verbatim)
         return {name: wanted.types.get(name) or found[name] for name in wanted.columns}
 
-    def _read(
-        self, wanted: Wanted, kinds: Mapping[str, str]
-    ) -> Iterator[pa.RecordBatch]:
-        """Read the rows in blocks, front to back and once."""
-        as_they_are = wanted.verbatim or bool(wanted.known)
-        # pyarrow knows neither zones beside none, nor the day first, nor that a word is
-        # missing in one column and a value in another.
-        later = {}
-        for name, kind in kinds.items():
-            if kind == "date" or wanted.known:
-                later[name] = kind
-        read = {**kinds, **dict.fromkeys(later, "text")}
-        missing = [""] if as_they_are else MISSING
-        for batch in self._reader(wanted.columns, read, missing):
-            for name, kind in later.items():
-                texts = batch.column(name)
-                if wanted.known:
-                    texts = without_missing(texts, wanted.known.get(name, ()))
-                values = converted(texts, kind, self.dialect.decimal)
-                if values is None:
-                    raise ValueError(f"{name} holds text that is no {kind}.")
-                place = batch.schema.get_field_index(name)
-                field = pa.field(name, values.type)
-                batch = batch.set_column(place, field, values)
-            yield batch
+    def _find_kinds(self, verbatim: bool) -> dict[str, str]:
+        """Read the file and find what each column holds; verbatim, "NA" is a word."""
+        if verbatim in self._found:
+            return self._found[verbatim]
+        finder = KindFinder(self.dialect.decimal)
+        wanted = Wanted(self.names, verbatim=verbatim)
+        for batch in self.read(wanted, 0):
+            for name, texts in zip(self.names, batch.columns, strict=True):
+                finder.add(name, texts)
+        # A column without any value is of every kind.
+        kinds = {name: finder.kinds.get(name, "number") for name in self.names}
+        self._found[verbatim] = kinds
+        return kinds
 
-    def _reader(
-        self, columns: list[str], kinds: Mapping[str, str], missing: list[str]
-    ) -> Any:
-        """Open the file with pyarrow."""
+    def read(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield columns of text, front to back and once; empty fields are missing."""
+        names = wanted.columns
+        as_they_are = wanted.verbatim or bool(wanted.known)
         compression = "gzip" if is_gzip(self.path) else None
-        stream = pa.input_stream(self.path, compression=compression)
-        if not self.dialect.is_utf8:
-            stream = pa.transcoding_input_stream(stream, self.dialect.encoding, "utf-8")
-        return pacsv.open_csv(
-            _CheckedQuotes(stream, self),
-            read_options=pacsv.ReadOptions(
-                column_names=self.names,
-                skip_rows_after_names=1,
-                block_size=_BLOCK,
-            ),
-            parse_options=pacsv.ParseOptions(
-                delimiter=self.dialect.separator, newlines_in_values=True
-            ),
-            convert_options=pacsv.ConvertOptions(
-                column_types={name: arrow_type(kinds.get(name)) for name in columns},
-                null_values=missing,
-                strings_can_be_null=True,
-                include_columns=columns,
-                decimal_point=self.dialect.decimal,
-            ),
+        try:
+            stream = pa.input_stream(self.path, compression=compression)
+            if not self.dialect.is_utf8:
+                encoding = self.dialect.encoding
+                stream = pa.transcoding_input_stream(stream, encoding, "utf-8")
+            yield from pacsv.open_csv(
+                _CheckedQuotes(stream, self),
+                read_options=pacsv.ReadOptions(
+                    column_names=self.names,
+                    skip_rows_after_names=1,
+                    block_size=_BLOCK,
+                ),
+                parse_options=pacsv.ParseOptions(
+                    delimiter=self.dialect.separator,
+                    newlines_in_values=True,
+                ),
+                convert_options=pacsv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()),
+                    null_values=[""] if as_they_are else MISSING,
+                    strings_can_be_null=True,
+                    include_columns=names,
+                ),
+            )
+        except (ValueError, OSError) as error:
+            raise self._explained(error) from error
+
+    def texts(self, name: str, column: pa.Array, wanted: Wanted) -> pa.Array:
+        """Return a column without words that mean that a value is missing."""
+        # If no column has such words for values, they were left out already.
+        return super().texts(name, column, wanted) if wanted.known else column
+
+    def misfit(
+        self, name: str, kind: str, texts: pa.Array, n_before: int
+    ) -> TableError:
+        """Make the error for a field that is not of the kind that was asked for."""
+        decimal = self.dialect.decimal
+        fields = texts.to_pylist()
+        fits = [converted(texts[n : n + 1], kind, decimal) for n in range(len(fields))]
+        place = fits.index(None)
+        text = fields[place]
+        line = n_before + place + 2
+        return TableError(
+            f"{self.path}, line {line}, column {name!r}: expected "
+            f"{_IN_WORDS.get(kind, kind)}, got {shortened(text)}"
+            f"{_decimal_hint(text, kind)}.",
+            text,
         )
 
     def check_quotes(self) -> None:
@@ -218,10 +189,10 @@ class CsvTable(Table):
                 "close it, or double it if it belongs to the text."
             )
 
-    def _explained(self, error: Exception, kinds: Mapping[str, str]) -> TableError:
+    def _explained(self, error: Exception) -> TableError:
         """Find out why pyarrow could not read the file, and say it in a sentence.
 
-        The file is read again, by Python, which takes longer and knows lines.
+        Quotes and encoding are looked at again, by Python, which knows lines.
         """
         if isinstance(error, TableError):
             return error
@@ -229,43 +200,21 @@ class CsvTable(Table):
         try:
             with _explaining(self.path, self.dialect):
                 self.check_quotes()
-                with _as_text(self.path, self.dialect) as text:
-                    rows = _numbered(csv.reader(text, delimiter=self.dialect.separator))
-                    while chunk := list(islice(rows, _ROWS_TO_EXPLAIN)):
-                        self._check_rows(chunk, kinds)
         except TableError as found:
             return found
+        wrong = _WRONG_FIELDS.search(str(error))
+        if wrong is not None:
+            line, expected, n_fields, text = wrong.groups()
+            return TableError(
+                f"{self.path}, line {line}: {n_fields} fields where the header has "
+                f"{expected} (a separator within a field must be in quotes): "
+                f"{shortened(text)}."
+            )
         # pyarrow takes nothing behind the end of a gzip file; Python takes zeros.
         if isinstance(error, OSError) and is_gzip(self.path):
             return _not_gzip(self.path, error)
         reason = shortened(str(error), 200)
         return TableError(f"{self.path} cannot be read as CSV: {reason}")
-
-    def _check_rows(
-        self, rows: list[tuple[int, list[str]]], kinds: Mapping[str, str]
-    ) -> None:
-        """Raise if a row has too many or too few fields, or one of another kind."""
-        for line, fields in rows:
-            if len(fields) != len(self.names):
-                raise TableError(
-                    f"{self.path}, line {line}: {len(fields)} fields where the header "
-                    f"has {len(self.names)} (a separator within a field must be in "
-                    "quotes)."
-                )
-        for name, kind in kinds.items():
-            place = self.names.index(name)
-            decimal = self.dialect.decimal
-            if _fits([fields[place] for _, fields in rows], kind, decimal):
-                continue
-            for line, fields in rows:
-                field = fields[place]
-                if not _fits([field], kind, decimal):
-                    raise TableError(
-                        f"{self.path}, line {line}, column {name!r}: expected "
-                        f"{_IN_WORDS.get(kind, kind)}, got {shortened(field)}"
-                        f"{_decimal_hint(field, kind)}.",
-                        field,
-                    )
 
 
 @contextmanager
@@ -355,33 +304,17 @@ def _separator(path: Path, dialect: Dialect) -> str:
     return dialect.separator
 
 
-def _numbered(rows: Any) -> Iterator[tuple[int, list[str]]]:
-    """Yield line and fields of each row of a ``csv.reader`` after the header."""
-    next(rows, None)
-    begin = rows.line_num + 1
-    for fields in rows:
-        if fields:  # pyarrow leaves empty lines out
-            yield begin, fields
-        begin = rows.line_num + 1
-
-
-def _fits(fields: list[str], kind: str, decimal: str) -> bool:
-    """Tell whether pyarrow reads fields as a kind; missing ones fit all."""
-    present = pa.array([field for field in fields if field not in MISSING], pa.string())
-    return converted(present, kind, decimal) is not None
-
-
 def _decimal_hint(field: str, kind: str) -> str:
-    """Say how to name the other decimal sign, if a field is a number that has it."""
-    if kind == "number" and _WITH_THOUSANDS.fullmatch(field.strip()):
-        return ": write numbers without marks between the thousands"
-    number = _WITH_DECIMALS.fullmatch(field.strip())
-    if kind != "number" or number is None:
+    """Say what to do about the marks of a number of another country."""
+    marks = _MARKS.findall(field)
+    if kind != "number" or not _IS_MARKED.fullmatch(field.strip()):
         return ""
-    hint = f": if {number[1]!r} is the decimal sign, say so (--decimal {number[1]})"
-    if _THOUSANDS.fullmatch(field.strip()):
-        hint += ", and if it stands between thousands, leave it out"
-    return hint
+    if len(marks) > 1:
+        return ": write numbers without marks between the thousands"
+    return (
+        f": if {marks[0]!r} is the decimal sign, say so (--decimal {marks[0]}), and if "
+        "it stands between thousands, leave it out"
+    )
 
 
 class _CheckedQuotes:

@@ -173,16 +173,6 @@ class PartsTable(Table):
             kinds[name] = of_parts.pop() if len(of_parts) == 1 else mixed
         return kinds
 
-    def length(self) -> int | None:
-        """Return the number of rows, if all files tell it."""
-        lengths = [table.length() for table in self._tables]
-        known = [length for length in lengths if length is not None]
-        return sum(known) if len(known) == len(lengths) else None
-
-    def dialect_to_write(self) -> Dialect:
-        """Return how the first file is written."""
-        return self._tables[0].dialect_to_write()
-
     def add_to_hash(self, hasher: Any) -> None:
         """Hash the files, in their order."""
         for table in self._tables:

@@ -25,15 +25,10 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from cape.base._table import (
-    MISSING,
-)
+from cape.base._table import MISSING
 from cape_app.tables._source import TableError, distinct, is_gzip, nearest_of, shortened
 from cape_app.tables._table import ArrowTable
-from cape_app.tables._text import (
-    KindFinder,
-    arrow_type,
-)
+from cape_app.tables._text import KindFinder, arrow_type
 
 _ROWS_AT_ONCE = 10_000
 _KINDS: dict[type, str] = {
@@ -327,18 +322,14 @@ def _check_dimensions(file: Path) -> None:
         for name in book.namelist():
             if not name.startswith("xl/worksheets/"):
                 continue
-            columns: set[bytes] = set()
-            rows: set[bytes] = set()
+            n_rows = n_columns = 0
             rest = b""
             with book.open(name) as sheet:
                 while block := sheet.read(1 << 20):
-                    cells = _CELL.findall(rest + block)
+                    for letters, digits in set(_CELL.findall(rest + block)):
+                        n_columns = max(n_columns, _column_number(letters))
+                        n_rows = max(n_rows, int(digits))
                     rest = block[-_LONGEST_CELL:]
-                    columns.update(letters for letters, _ in cells)
-                    rows.update(digits for _, digits in cells)
-                    n_columns = max(map(_column_number, columns), default=0)
-                    n_rows = max(map(int, rows), default=0)
-                    rows = {b"%d" % n_rows}
                     if n_rows * n_columns > _MOST_CELLS:
                         raise TableError(
                             f"{file} has cells as far as row {n_rows:,} and column "

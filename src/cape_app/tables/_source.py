@@ -23,13 +23,35 @@ _NEAR = 0.7
 neither "age" for "target" (.67) nor "income" for "outcome" (.62)."""
 
 _MOST_NAMES = 12
+_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+")
 
 _TEXT = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 _GZIPPED = tuple(f"{suffix}.gz" for suffix in _TEXT)
 _SUFFIXES = (*_TEXT, *_GZIPPED, ".parquet", ".feather", ".arrow")
 _JSON = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
-_COMPRESSED = re.compile(rb"BZh\d1AY|\xfd7zXZ|\x28\xb5\x2f\xfd|7z\xbc\xaf|Rar!\x1a")
-_MARKUP = re.compile(rb"<(\?xml|!doctype|html|table)", re.IGNORECASE)
+
+# .xlsx and .ods are zip archives, the older .xls is an OLE file. An Arrow stream has no
+# magic number; it begins with a continuation marker.
+_FORMATS = {
+    b"PK\x03\x04": "sheet",
+    b"\xd0\xcf\x11\xe0": "sheet",
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow stream",
+    b"SQLite format 3\x00": "sqlite",
+}
+
+_REFUSED = {
+    rb"\Z": "is empty",
+    rb"FEA1": "is a Feather 1 file, which cape does not read: save it as version 2",
+    rb"BZh\d1AY|\xfd7zXZ|\x28\xb5\x2f\xfd|7z\xbc\xaf|Rar!\x1a": "is compressed: unpack "
+    "it, or pack it with gzip",
+    rb"(\xef\xbb\xbf)?\s*<(\?xml|!doctype|html|table)": "is HTML or XML: open it in a "
+    "spreadsheet, and save it as .xlsx or CSV",
+    rb".{8}DUCK": "is a DuckDB database: let DuckDB write the table as Parquet (copy "
+    "loans to 'loans.parquet')",
+}
+"""How files begin that are no table, what they are, and what to do."""
 
 
 class TableError(ValueError):
@@ -202,45 +224,17 @@ def table_format(path: Path) -> str:
         )
     with path.open("rb") as file:
         start = file.read(16)
-    if not start:
-        raise TableError(f"{path} is empty.")
-    if start.startswith(b"FEA1"):
-        raise TableError(
-            f"{path} is a Feather 1 file, which cape does not read: save it again "
-            "as version 2."
-        )
-    if _COMPRESSED.match(start):
-        raise TableError(f"{path} is compressed: unpack it, or pack it with gzip.")
-    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
-    if _MARKUP.match(text):
-        raise TableError(
-            f"{path} is HTML or XML: open it in a spreadsheet, and save it as .xlsx or "
-            "CSV."
-        )
-    # .xlsx and .ods are zip archives, the older .xls is an OLE file. An Arrow stream
-    # has no magic number; it begins with a continuation marker.
-    magic = {
-        b"PK\x03\x04": "sheet",
-        b"\xd0\xcf\x11\xe0": "sheet",
-        b"PAR1": "parquet",
-        b"ARROW1": "arrow",
-        b"\xff\xff\xff\xff": "arrow stream",
-        b"SQLite format 3\x00": "sqlite",
-    }
-    for bytes_, kind in magic.items():
-        if start.startswith(bytes_):
+    for signature, problem in _REFUSED.items():
+        if re.match(signature, start, re.DOTALL | re.IGNORECASE):
+            raise TableError(f"{path} {problem}.")
+    for signature, kind in _FORMATS.items():
+        if start.startswith(signature):
             return kind
-    if start[8:12] == b"DUCK":
-        raise TableError(
-            f"{path} is a DuckDB database: let DuckDB write the table as Parquet "
-            "(copy loans to 'loans.parquet')."
-        )
-    named = _JSON.search(path.name)
-    if text.startswith(b'{"') or (
-        named and (text.startswith((b"{", b"[")) or is_gzip(path))
-    ):
-        return "json"
-    return "csv"
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    is_json = text.startswith(b'{"')
+    if _JSON.search(path.name):
+        is_json = text.startswith((b"{", b"[")) or is_gzip(path)
+    return "json" if is_json else "csv"
 
 
 def is_gzip(path: Path) -> bool:
@@ -320,7 +314,7 @@ def missing_column(name: str, names: Iterable[str], path: str | Path) -> TableEr
     # Columns of a data frame may have numbers for names.
     names = list(map(str, names))
     hint = nearest_of(str(name), names, "column")
-    if len(names) <= 4 * sum(map(_is_number, names)):
+    if len(names) <= 4 * sum(_NUMBER.fullmatch(name) is not None for name in names):
         hint += " If its first line is data, put a line with names above it."
     elif len(names) == 1 and name in names[0].split():
         hint += " If blanks stand between its fields, say so (--separator ' ')."
@@ -366,12 +360,3 @@ def nearest_of(name: str, names: Iterable[str], what: str) -> str:
     if nearest:
         return f"did you mean {original[nearest[0]]!r}?"
     return f"its {what}s are {quoted(names, _MOST_NAMES)}."
-
-
-def _is_number(text: str) -> bool:
-    """Tell whether a text is a number."""
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True

@@ -93,10 +93,6 @@ class Table(ABC):
     def schema(self, wanted: Wanted) -> pa.Schema:
         """Return names and types of what `batches` yields."""
 
-    def length(self) -> int | None:
-        """Return the number of rows, or None if all rows must be read to tell."""
-        return None
-
     def parts(
         self,
         rows: int = _ROWS_OF_A_PART,
@@ -175,10 +171,6 @@ class Table(ABC):
         if _versions(self._files) != self._versions:
             raise TableError(f"{self.path} changed while it was being read.")
 
-    def dialect_to_write(self) -> Dialect:
-        """Return how to write a CSV that shall be like this table."""
-        return self.dialect
-
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
@@ -192,7 +184,9 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeEncodeError, MemoryError) as error:
         reason = first_line(error) or "there is not enough memory"
-        raise TableError(f"{path} cannot be read: {reason}") from error
+        raise TableError(
+            f"{path} cannot be read: {reason}. If it is damaged, get the file again."
+        ) from error
 
 
 def _versions(files: list[Path]) -> list[tuple[int, ...]]:
@@ -283,7 +277,79 @@ def _learnable_type(type_: pa.DataType) -> pa.DataType:
     return type_
 
 
-class ArrowTable(Table):
+class FileTable(Table):
+    """A table in one file: its rows as they are there, and what its text stands for.
+
+    A format implements `read` and `kinds_of_text`.
+
+    Parameters
+    ----------
+    path : Path
+        What the user named.
+    names : list of str
+        Distinct names of all columns.
+    file : Path
+        The file.
+    types : sequence of pyarrow type
+        What the columns are of in the file.
+    """
+
+    def __init__(
+        self, path: Path, names: list[str], file: Path, types: Sequence[pa.DataType]
+    ):
+        super().__init__(path, names, [file])
+        self._types = dict(zip(names, types, strict=True))
+
+    @abstractmethod
+    def read(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield columns as the file has them, in batches of any length."""
+
+    @abstractmethod
+    def kinds_of_text(self, wanted: Wanted) -> Mapping[str, str]:
+        """Return what some columns of text are read as; others stay as they are."""
+
+    def misfit(self, name: str, kind: str, texts: pa.Array, n_before: int) -> Exception:
+        """Make the error for text that is not of the kind that was asked for."""
+        return TableError(f"{self.path}, column {name!r}: expected {kind}.")
+
+    def schema(self, wanted: Wanted) -> pa.Schema:
+        """Return names and types of the batches."""
+        kinds = self.kinds_of_text(wanted)
+        of_columns = {}
+        for name in wanted.columns:
+            values: Any = pa.nulls(0, self._types[name])
+            if name in kinds:
+                values = converted(self.texts(name, values, wanted), kinds[name])
+            of_columns[name] = values.type
+        return pa.schema(of_columns)
+
+    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
+        kinds = self.kinds_of_text(wanted)
+        schema = self.schema(wanted)
+        n_before = 0
+        with naming(self.path):
+            for batch in self.read(wanted, rows):
+                arrays = []
+                for name, values in zip(wanted.columns, batch.columns, strict=True):
+                    if name in kinds:
+                        texts = self.texts(name, values, wanted)
+                        values = converted(texts, kinds[name], self.dialect.decimal)
+                    if values is None:
+                        raise self.misfit(name, kinds[name], texts, n_before)
+                    arrays.append(values)
+                n_before += batch.num_rows
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def texts(self, name: str, column: pa.Array, wanted: Wanted) -> pa.Array:
+        """Return a column of text, without words that mean that a value is missing."""
+        if not types.is_large_string(column.type):
+            column = column.cast(pa.string())
+        if wanted.verbatim:
+            return column
+        return without_missing(column, wanted.known.get(name, ()))
+
+
+class ArrowTable(FileTable):
     """A Parquet file, an Arrow file (also called Feather), or an Arrow stream.
 
     Parameters
@@ -305,89 +371,42 @@ class ArrowTable(Table):
             raise TableError(
                 f"{path} has several columns called {twice!r}: names must be distinct."
             )
-        names = distinct(schema.names)
-        super().__init__(path, names, [self._file])
-        self._in_file = dict(zip(names, schema, strict=True))
+        super().__init__(path, distinct(schema.names), self._file, schema.types)
+        self._names_in_file = dict(zip(self.names, schema.names, strict=True))
         # What text holds, where it is known to be something else.
         self._held: dict[str, str] = {}
 
     def kinds(self) -> dict[str, str]:
         """Say what each column holds."""
         kinds = {}
-        for name, field in self._in_file.items():
-            kind = self._held.get(name) or kind_of_type(field.type)
+        for name, type_ in self._types.items():
+            kind = self._held.get(name) or kind_of_type(type_)
             kinds[name] = "number" if kind == "integer" else kind
         return kinds
 
-    def schema(self, wanted: Wanted) -> pa.Schema:
-        """Return names and types of the batches."""
-        of_columns = {}
+    def kinds_of_text(self, wanted: Wanted) -> Mapping[str, str]:
+        """Return what columns of text hold."""
+        kinds: dict[str, str] = {}
         for name in wanted.columns:
-            empty = pa.nulls(0, self._in_file[name].type)
-            of_columns[name] = self._as_wanted(name, empty, wanted).type
-        return pa.schema(of_columns)
+            type_ = self._types[name]
+            is_text = kind_of_type(type_) == "text" and not types.is_time(type_)
+            if wanted.verbatim or not is_text:
+                continue
+            # As in a CSV: what is wanted as text is not taken for a number first.
+            kinds[name] = "text"
+            if wanted.types.get(name) != "text":
+                kinds[name] = self._held.get(name, "text")
+        return kinds
 
-    def _as_wanted(self, name: str, column: pa.Array, wanted: Wanted) -> pa.Array:
-        """Return values as they are or, of text, what it stands for."""
-        if wanted.verbatim or kind_of_type(column.type) != "text":
-            return column
-        if types.is_time(column.type):
-            return column
-        if not types.is_large_string(column.type):
-            column = column.cast(pa.string())
-        texts = without_missing(column, wanted.known.get(name, ()))
-        # As in a CSV: what is wanted as text is not taken for a number first.
-        if wanted.types.get(name) == "text":
-            return texts
-        return converted(texts, self._held.get(name, "text"))
-
-    def length(self) -> int | None:
-        """Return the number of rows; that of a stream is not known."""
+    def read(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield columns as the file has them."""
+        columns = [self._names_in_file[name] for name in wanted.columns]
         if self._format == "parquet":
-            return self._open().metadata.num_rows
-        if self._format == "arrow":
-            # The file is mapped into memory: batches are found but not read.
-            return sum(batch.num_rows for batch in self._arrow_batches())
-        return None
-
-    def batches(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
-        schema = self.schema(wanted)
-        with naming(self.path):
-            for batch in self._batches_in_file(wanted.columns, rows):
-                arrays = []
-                for name in wanted.columns:
-                    column = batch.column(self._in_file[name].name)
-                    arrays.append(self._as_wanted(name, column, wanted))
-                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-    def _batches_in_file(self, names: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield rows as the file has them."""
-        if self._format != "parquet":
-            yield from self._arrow_batches()
-            return
-        columns = [self._in_file[name].name for name in names]
-        try:
-            yield from self._open().iter_batches(rows, columns=columns)
-        except (pa.ArrowException, OSError):
-            self._name_damage(columns)
-            raise
-
-    def _name_damage(self, columns: list[str]) -> None:
-        """Raise an error that names the column and the rows of a damaged page."""
-        reader = self._open()
-        n_before = 0
-        for number in range(reader.num_row_groups):
-            n_rows = reader.metadata.row_group(number).num_rows
-            for name in columns:
-                try:
-                    reader.read_row_group(number, columns=[name])
-                except (pa.ArrowException, OSError) as error:
-                    raise TableError(
-                        f"{self.path} is damaged in column {name!r}, rows "
-                        f"{n_before + 1} to {n_before + n_rows}: {first_line(error)}. "
-                        "Get the file again, or leave the column out."
-                    ) from error
-            n_before += n_rows
+            batches = self._open().iter_batches(rows, columns=columns)
+        else:
+            batches = self._arrow_batches()
+        for batch in batches:
+            yield batch.select(columns)
 
     def _arrow_batches(self) -> Iterator[pa.RecordBatch]:
         """Batches of an Arrow stream, or of a file, which cannot be iterated over."""

@@ -9,7 +9,6 @@ import codecs
 import gzip
 import re
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -51,10 +50,6 @@ class TableWriter:
     dialect : Dialect, default=None
         How a CSV is written; None is a comma, UTF-8 and decimal points. A .tsv is
         separated by tabs in any case.
-    background : bool, default=False
-        Whether `write` returns before the rows are written. The caller must not change
-        the rows any more; an error of writing is raised by the next `write`, or at the
-        end.
 
     Raises
     ------
@@ -75,7 +70,6 @@ class TableWriter:
         *,
         overwrite: bool = False,
         dialect: Dialect | None = None,
-        background: bool = False,
     ):
         self.path = Path(path)
         self._suffix = _suffix(self.path)
@@ -83,17 +77,14 @@ class TableWriter:
         if self._suffix.startswith(".tsv"):
             self._dialect = replace(self._dialect, separator="\t")
         self._overwrite = overwrite
-        self._background = background
         self._sink: Any = None
-        self._writing: Future | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> TableWriter:
         new = new_file(self.path, overwrite=self._overwrite)
         self._temporary = self._stack.enter_context(new)
-        # Left in the opposite order: the thread ends, the file is closed and renamed.
+        # Left in the opposite order: the file is closed, then renamed.
         self._stack.callback(self._close)
-        self._thread = self._stack.enter_context(ThreadPoolExecutor(1))
         return self
 
     def __exit__(self, *error: Any) -> Any:
@@ -122,11 +113,8 @@ class TableWriter:
         # A part may have ints where the first had floats, if none of them is missing.
         if not self.is_text:
             table = table.cast(self._schema)
-        # At most one part waits to be written, or memory would not be bounded.
-        self._wait()
-        self._writing = self._thread.submit(self._sink.write, table)
-        if not self._background:
-            self._wait()
+        with self._naming_the_file():
+            self._sink.write(table)
 
     @property
     def is_text(self) -> bool:
@@ -138,23 +126,11 @@ class TableWriter:
         """Number of fields of a CSV that got an apostrophe."""
         return getattr(self._sink, "disarmed", 0)
 
-    def _wait(self) -> None:
-        """Wait for the rows that are being written, and raise their error."""
-        if self._writing is None:
-            return
-        with self._naming_the_file():
-            self._writing.result()
-        # Not before: after an interrupt the file would be closed while it is written.
-        self._writing = None
-
     def _close(self) -> None:
         """Close the file, also after an error of writing."""
-        try:
-            self._wait()
-        finally:
-            if self._sink is not None:
-                with self._naming_the_file():
-                    self._sink.close()
+        if self._sink is not None:
+            with self._naming_the_file():
+                self._sink.close()
 
     @contextmanager
     def _naming_the_file(self) -> Iterator[None]:

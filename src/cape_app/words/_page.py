@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cape.base import _numbers
 from cape.base._numbers import counted, first_of, joined, listed, points, shortened
 from cape.shown import _action, _audit, _results
 
@@ -63,17 +64,6 @@ def label_fact(columns: Mapping[str, Any]) -> str:
     """Say which label is positive and which is negative."""
     negative, positive = columns["labels"]
     return f"{columns['label']}: {positive} is positive and {negative} is negative"
-
-
-def share(value: float | None) -> str:
-    """Write a share in percent.
-
-    Examples
-    --------
-    >>> share(0.441), share(0.0123), share(None)
-    ('44%', '1.2%', 'unknown')
-    """
-    return "unknown" if value is None else f"{points(value)}%"
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -161,8 +151,8 @@ def difference_text(first: Summary, findings: Sequence[Summary]) -> str:
     called, true = shares["predicted_prevalence"], shares["prevalence"]
     more = "too high" if called > true else "too low"
     return (
-        f"{first['group']}: {share(called)} predicted positive, {share(true)} labeled "
-        f"positive ({range_of} points {more})"
+        f"{first['group']}: {_numbers.share_text(called)} predicted positive, "
+        f"{_numbers.share_text(true)} labeled positive ({range_of} points {more})"
     )
 
 
@@ -209,8 +199,10 @@ def labels_head(labels: LabelChecks) -> str:
         if gaps[group] > _NEAR:
             # "Not contradicted" would hide what the labels say.
             check = labels.groups[group]
-            said = share(_results.said_by_labels(check, decide=labels.decide))
-            estimate = share(check.without_labels.value)
+            said = _numbers.share_text(
+                _results.said_by_labels(check, decide=labels.decide)
+            )
+            estimate = _numbers.share_text(check.without_labels.value)
             shares = f"{said} (not {estimate})"
             if labels.decide:
                 shares = f"from {estimate} to {said}"

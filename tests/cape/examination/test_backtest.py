@@ -1,7 +1,6 @@
 """A backtest says what fit and adapt say, and knows nothing of the future."""
 
 import json
-import math
 
 import numpy as np
 import pandas as pd
@@ -353,13 +352,27 @@ def test_use_is_right_within_the_tolerance():
     assert wide.loc[~is_used, "right"].isna().all()
 
 
-def test_an_interval_holds_give_or_take_half_a_row():
-    from cape.base._estimate import Estimate
-    from cape.examination._score import holds
-
-    assert holds(Estimate(0.1, 0.05, 0.15), 0.2, 10)
-    assert not holds(Estimate(0.1, 0.05, 0.15), 0.2, 11)
-    assert not holds(Estimate(0.1, math.nan, math.nan), 0.1, 10)
+def test_what_was_expected_stands_beside_what_came(moving):
+    old, new = moving[moving["year"] == 2010], moving[moving["year"] == 2011]
+    columns = ["u", "v", "z"]
+    seen = examine(model().fit(old[columns], old["y"]), new[columns])
+    scored = seen.score(new["y"])
+    expected = seen.expected
+    for group, score in scored.groups.items():
+        pd_now = abs(score["predicted"] - score["truth"])
+        of_pd = expected.groups[group].pd
+        assert score["pd_expected"] == of_pd.value
+        assert score["pd_held"] == (of_pd.low - 0.01 <= pd_now <= of_pd.high + 0.01)
+    pairs = scored.pairs()
+    for pair, row in pairs.iterrows():
+        of_pair = expected.between[pair]
+        assert row["pe_expected"] == of_pair.value
+        assert row["pe_held"] == (of_pair.low <= row["pe"] <= of_pair.high)
+    totals = scored.totals
+    assert totals["pe_held"] == pairs["pe_held"].sum() <= totals["pairs"] == 2
+    assert totals["told"] == scored.table()["action"].value_counts().to_dict()
+    assert sum(totals["within"].values()) == scored.table()["within"].sum()
+    assert "As expected: PD in" in repr(scored)
 
 
 @pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")

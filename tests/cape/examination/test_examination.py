@@ -118,7 +118,7 @@ def test_warnings_of_the_adaptation_come_through(clf, batch):
     assert odd.prior_shift.rejected
     assert odd.verdict(1).word == "fault"
     assert odd.columns.moved(1)[0].what_happened in " ".join(repr(odd).split())
-    with pytest.warns(AdaptationWarning, match="too little is known"):
+    with pytest.warns(AdaptationWarning, match="too little evidence"):
         few = examine(clf, batch.X[:6], sensitive_features=batch.z[:6])
     assert not few.verdict(0).clear
 

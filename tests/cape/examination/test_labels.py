@@ -159,5 +159,5 @@ def test_what_adapt_warns_of_comes_through(clf, batch, groups, refuting):
         examine(clf, batch.X, refuting, **groups)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", message="something besides the share")
+        warnings.filterwarnings("ignore", message="other changes found")
         examine(clf, batch.X, refuting, labels_decide=False, **groups)

@@ -41,7 +41,7 @@ def test_labels_of_other_rows_back_nothing(clf, wrong, n, decide):
     groups = {"sensitive_features": z}
     free = clf.adapt(X, **groups)
     if decide:
-        with pytest.warns(AdaptationWarning, match="belong to other rows"):
+        with pytest.warns(AdaptationWarning, match="contradict the scores"):
             seen = examine(clf, X, known, **groups)
     else:
         seen = examine(clf, X, known, labels_decide=False, **groups)

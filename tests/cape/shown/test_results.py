@@ -20,22 +20,22 @@ USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
     [
         (
             {**USED, "verdict": "confirmed"},
-            "46 labels put the share at 0.600 and confirm the label-free estimate to "
-            "within 0.1",
+            "46 labels put the share at 60% and confirm the label-free estimate to "
+            "within 10 points",
         ),
         (
             {**USED, "verdict": "not_contradicted", "p_value": 0.21},
-            "46 labels put the share at 0.600 and do not contradict the label-free "
+            "46 labels put the share at 60% and do not contradict the label-free "
             "estimate, whose interval is too wide to say much (p = 0.210)",
         ),
         (
             USED,
-            "46 labels put the share at 0.600 and contradict the label-free estimate "
+            "46 labels put the share at 60% and contradict the label-free estimate "
             "(p = 0.003)",
         ),
         (
             {**USED, "rows": 500, "p_value": 1e-9},
-            "labels for all 500 rows put the share at 0.600 and contradict the "
+            "labels for all 500 rows put the share at 60% and contradict the "
             "label-free estimate (p < 0.001)",
         ),
         (
@@ -55,8 +55,8 @@ USED = {"rows": 46, "estimate": 0.62, "verdict": "refuted", "p_value": 0.003}
         ),
         (
             {"rows": 0},
-            "no row has a label; labels of other groups moved the estimate from 0.200 "
-            "to 0.600",
+            "no row has a label; labels of other groups moved the estimate from 20% "
+            "to 60%",
         ),
     ],
 )
@@ -81,7 +81,7 @@ def test_where_labels_were_used_the_tests_speak_of_the_label_free_estimate(
     with_labels = wording.describe_verdict(adapted(verdict=verdict, labels=USED))
     assert re.search("label-free|without labels", with_labels)
     # The interval with labels is 0.2 wide, the one without them 0.7.
-    assert verdict != "some_drift" or with_labels.endswith("from 0.10 to 0.70")
+    assert verdict != "some_drift" or with_labels.endswith("70 points wide, not 10")
     unused = wording.describe_verdict(adapted(verdict=verdict))
     assert "label" not in unused
 
@@ -122,8 +122,8 @@ def warnings_of(nothing_found, warn_if_doubtful):
 
 def test_a_refuted_estimate_is_warned_of_with_both_numbers(adapted, warnings_of):
     (message,) = warnings_of({"a": adapted(labels=USED)})
-    assert "the label-free estimate for 'a' (0.200 without labels" in message
-    assert "0.600 with 46 labels" in message
+    assert "the label-free estimate for 'a' (20% without labels" in message
+    assert "60% with 46" in message
     confirmed = adapted(labels={**USED, "verdict": "confirmed", "p_value": 0.6})
     assert warnings_of({"a": confirmed}) == []
 
@@ -157,12 +157,12 @@ def test_labels_that_narrow_an_interval_silence_the_warning_of_a_wide_one(
     middle = X[y == 1].mean(axis=0) / 2 + X[y == 0].mean(axis=0) / 2
     few = np.array([middle] * 10)
     groups = {"sensitive_features": [0] * 10}
-    with pytest.warns(AdaptationWarning, match="too little is known"):
+    with pytest.warns(AdaptationWarning, match="too little evidence"):
         clf.adapt(few, level=0.99999, **groups)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         clf.adapt(few, [0, 1] * 5, level=0.99999, **groups)
-    assert not any("too little is known" in str(warning.message) for warning in caught)
+    assert not any("too little evidence" in str(warning.message) for warning in caught)
 
 
 def test_a_column_at_fault_leaves_labels_their_say(fitted, batch):
@@ -260,62 +260,60 @@ def test_warnings_of_fit():
 
 
 VERDICTS = [
-    ({"verdict": "consistent"}, {}, "consistent with a prior shift"),
+    ({"verdict": "consistent"}, {}, "no other changes found"),
     (
         {"verdict": "consistent"},
         {"untested": "columns"},
-        "consistent with a prior shift (only the scores were tested)",
+        "no other changes found (only the scores were tested)",
     ),
     (
         {"verdict": "consistent"},
         {"untested": "scores"},
-        "consistent with a prior shift (only the columns were tested)",
+        "no other changes found (only the columns were tested)",
     ),
     (
         {"verdict": "drifted", "without_labels": Estimate(0.6, 0.5, 0.7)},
         {},
-        "something besides the share of positives changed; the scores alone suggest "
-        "0.550",
+        "other changes found; the scores alone suggest 55%",
     ),
     (
         {"verdict": "uncertain"},
         {},
-        "too little evidence: the estimate is likely off by more than 0.05",
+        "too little evidence: the estimate is likely off by more than 5 points",
     ),
     (
         {"verdict": "uncertain", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
         {},
-        "too few rows (1,234) for scores this weak (AUC 0.70)",
+        "too little evidence: 1,234 rows with scores this weak (AUC 0.70)",
     ),
     (
         {"verdict": "uncertain", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
         {"rows_needed": 1500.2},
-        "too few rows (1,234) for scores this weak (AUC 0.70); about 1,500 would be "
-        "enough",
+        "too little evidence: 1,234 rows with scores this weak (AUC 0.70); about 1,500 "
+        "would be enough",
     ),
     (
         # Not even a batch without end.
         {"verdict": "uncertain", "quantifier_estimate": Estimate(0.5, 0.1, 0.9)},
         {"rows_needed": float("inf"), "auc": 0.55},
-        "the scores (AUC 0.55) cannot reveal the share of positives, no matter how "
-        "many rows there are; label some rows",
+        "too little evidence: the scores (AUC 0.55) cannot tell the share of "
+        "positives, no matter how many rows there are; label some rows",
     ),
     (
         {"verdict": "fault"},
         {"at_fault": list("abcde")},
-        "the share of positives cannot be estimated: something is wrong with `a`, `b`, "
-        "`c` and 2 more",
+        "a column is broken, `a`, `b`, `c` and 2 more: the share of positives cannot "
+        "be estimated",
     ),
     (
         {"verdict": "fault"},
         {"at_fault": ["a"], "cautious": False},
-        "the estimate is worthless: something is wrong with `a`",
+        "a column is broken, `a`: the estimate is worthless",
     ),
     (
         {"verdict": "ignored"},
         {},
-        "something besides the share of positives changed, but you chose to ignore "
-        "drift",
+        "other changes found but ignored",
     ),
 ]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cape.shown._action import VERDICTS
 from cape_app.files import predict_file
 
 OF_GROUP = {
@@ -84,7 +85,7 @@ def row_of(name, group):
         f"{group['low']:.3f}-{group['high']:.3f}",
         moved,
         f"{group['pd_bound']:.3f}",
-        group["verdict"].replace("_", " "),
+        VERDICTS[group["verdict"]].words,
     ]
 
 

@@ -5,6 +5,8 @@ import json
 import pandas as pd
 import pytest
 
+from cape.base._numbers import share_text
+
 
 @pytest.fixture
 def base(people_folder):
@@ -62,7 +64,7 @@ def test_predict_says_what_the_labels_say_of_each_group(cape, base, sheet):
     assert (code, err) == (0, "")
     assert [entry["returned"] for entry in content["checked"]] == [60, 60]
     for group in content["groups"]:
-        said = f"60 labels put the share at {group['estimate']:.3f}"
+        said = f"60 labels put the share at {share_text(group['estimate'])}"
         assert said in text
         assert f"{group['estimate']:.3f} ({group['low']:.3f}-" in text
 

@@ -393,7 +393,7 @@ def test_a_column_that_moved_is_in_the_table(changed):
 
 def test_drift_that_is_ignored_is_named_and_never_green(people_model, X, summarise):
     odd = FAULTS["all alike"](X)
-    with pytest.warns(AdaptationWarning, match="look at the scores"):
+    with pytest.warns(AdaptationWarning, match="Look at the scores"):
         seen = examine(people_model.clf, odd, drift="ignore")
     summary = summarise(seen)
     assert summary["drift"] == "ignore" and summary["action"]["code"] != "use"

@@ -110,7 +110,7 @@ def test_a_batch_among_many_has_the_numbers_of_a_batch_alone(summaries, pages):
             f"{group['estimate'] - group['training_prevalence']:+.3f}",
             "yes",
             f"{group['pd_bound']:.3f}",
-            "consistent",
+            "no other changes found",
         ]
     worst = max(pair["pe"] for pair in alone["expected"]["pairs"])
     assert found["batches"][1]["expected_pe"] == worst

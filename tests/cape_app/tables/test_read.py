@@ -50,10 +50,6 @@ def read(path, dialect=None, **options):
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def length_of(path):
-    return open_table(path).length()
-
-
 def save(path, frame=TABLE):
     if "csv" in path.name:
         frame.to_csv(path, index=False)
@@ -97,7 +93,6 @@ def test_every_format_gives_the_same_rows_in_parts_of_the_length_asked_for(
     assert table.names == list(TABLE)
     kinds = ["number", "number", "text", "date", "flag"]
     assert table.kinds() == dict(zip(TABLE, kinds, strict=True))
-    assert length_of(path) == (None if "csv" in suffix or "stream" in suffix else 5)
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -408,9 +403,10 @@ def test_numbers_with_a_comma_are_numbers(write):
 @pytest.mark.parametrize(
     ("decimal_sign", "field", "hint"),
     [
-        (".", "1,5", "(--decimal ,)."),
-        (",", "1.5", "(--decimal .)."),
+        (".", "1,5", "(--decimal ,)"),
+        (",", "1.5", "(--decimal .)"),
         (".", "1,415", "between thousands, leave it out."),
+        (".", "1,234,567.8", "without marks between the thousands."),
         (".", "1,5,5", ""),
         (".", "ten", ""),
     ],
@@ -419,7 +415,7 @@ def test_the_other_decimal_sign_is_named_in_the_error(write, decimal_sign, field
     path = write(f"x;n\n{field};2\n")
     with pytest.raises(TableError, match=f"column 'x'.*'{field}'") as error:
         read(path, Dialect(";", decimal=decimal_sign), types={"x": "number"})
-    assert str(error.value).endswith(hint)
+    assert hint in str(error.value)
     assert hint or "--decimal" not in str(error.value)
 
 

@@ -143,7 +143,7 @@ def test_what_is_written_has_the_mark_of_what_was_read(tmp_path, mark):
     path.write_bytes(mark + "größe;n\n1,5;2\n".encode())
     table = open_table(path, Dialect(";", decimal=","))
     (frame,) = table.parts()
-    out = write(tmp_path / "out.csv", frame, dialect=table.dialect_to_write())
+    out = write(tmp_path / "out.csv", frame, dialect=table.dialect)
     assert out.read_bytes() == path.read_bytes()
 
 
@@ -151,9 +151,9 @@ def test_other_encodings_and_formats_have_no_mark(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b"\xef\xbb\xbfx\n1\n")
     latin = open_table(path, Dialect(encoding="latin-1"))
-    assert latin.dialect_to_write().encoding == "latin-1"
+    assert latin.dialect.encoding == "latin-1"
     pd.DataFrame({"x": [1]}).to_parquet(tmp_path / "t.parquet")
-    assert open_table(tmp_path / "t.parquet").dialect_to_write() == Dialect()
+    assert open_table(tmp_path / "t.parquet").dialect == Dialect()
 
 
 def test_copying_a_file_keeps_its_fields(tmp_path):
@@ -237,14 +237,11 @@ def test_after_an_error_nothing_is_left(tmp_path):
 
 
 @pytest.mark.parametrize("parts", [1, 3])
-@pytest.mark.parametrize("background", [False, True])
-def test_an_error_in_writing_names_the_file_and_nothing_is_left(
-    tmp_path, parts, background
-):
+def test_an_error_in_writing_names_the_file_and_nothing_is_left(tmp_path, parts):
     odd = pd.DataFrame({"x": [1.0]})
     with (
         pytest.raises(TableError, match=r"t\.parquet cannot be written: disk full"),
-        TableWriter(tmp_path / "t.parquet", background=background) as writer,
+        TableWriter(tmp_path / "t.parquet") as writer,
     ):
         writer.write(odd)
         writer._sink = FullDisk(writer._sink)
