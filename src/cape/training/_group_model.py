@@ -617,11 +617,6 @@ class GroupModel:
         return list(learners.values())
 
     @cached_property
-    def stack(self) -> LinearStack | None:
-        """The learners as one matrix, if all of them are logistic regressions."""
-        return LinearStack.of(self.learners, self.positive)
-
-    @cached_property
     def calibration(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Share of positives in training, by cells of the score.
 
@@ -666,7 +661,7 @@ class GroupModel:
         """Return the fields alone: what was computed from them is computed again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    @property
+    @cached_property
     def is_linear(self) -> bool:
         """Whether to score is to multiply matrices.
 
@@ -674,7 +669,7 @@ class GroupModel:
         """
         if self.transformer is not None or self.group_code is not None:
             return False
-        return self.stack is not None
+        return LinearStack.of(self.learners, self.positive) is not None
 
     @property
     def read_with(self) -> Any:
@@ -702,7 +697,7 @@ class GroupModel:
                 codes = np.full(len(rows), self.group_code)
             prepared = prepare(rows, self.transformer, codes)
         return score_with_models(
-            prepared, self.positive, scoring=scoring, voting=voting, stack=self.stack
+            prepared, self.positive, scoring=scoring, voting=voting
         )
 
     @cached_property

@@ -32,13 +32,7 @@ from cape.evidence._histogram import (
     sum_squares,
 )
 from cape.training._group_model import GroupModel
-from cape.training._scoring import (
-    LinearStack,
-    Rows,
-    SharedProducts,
-    as_array,
-    stack_of_groups,
-)
+from cape.training._scoring import Rows, as_array
 from cape.training._shared import read_together
 from cape.training._threads import map_pieces
 
@@ -57,8 +51,6 @@ class Batch:
         The group of each row.
     models : mapping from group to GroupModel
         In the order of ``groups.keys``.
-    stack : LinearStack or None, default=None
-        The models of all groups, where one product with all of them pays.
     weights : ndarray of shape (n_rows,) or None, default=None
         Weights of the rows, rounded.
     """
@@ -67,7 +59,6 @@ class Batch:
     array: np.ndarray | None
     groups: Groups
     models: Mapping[Group, GroupModel]
-    stack: LinearStack | None = None
     weights: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -90,21 +81,19 @@ class Batch:
             # hands the learner the very table of the user.
             whole_batch = piece.stop - piece.start == len(self)
             index = None if whole_batch else piece
-            yield self.groups.keys[0], self._rows(index)
+            yield self.groups.keys[0], self.rows(index)
             return
-        shared = None
-        if self.stack is not None and self.array is not None:
-            shared = SharedProducts(self.array, piece, self.stack)
         rows_of_groups = self.groups.rows_between(piece.start, piece.stop)
         parts = {}
         for group, positions in zip(self.groups.keys, rows_of_groups, strict=True):
             if len(positions):
-                parts[group] = self._rows(positions + piece.start, shared)
+                parts[group] = self.rows(positions + piece.start)
         told = read_together([(self.models[key], rows) for key, rows in parts.items()])
         yield from zip(parts, told, strict=True)
 
-    def _rows(self, index: np.ndarray | slice | None, shared: Any = None) -> Rows:
-        return Rows(self.features, index, array=self.array, shared=shared)
+    def rows(self, index: np.ndarray | slice | None) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.features, index, array=self.array)
 
 
 @short_errors()
@@ -169,15 +158,12 @@ def batch_of(
     check_same_length(X=X, sensitive_features=groups)
     models = {group: clf.model_of(group, groups) for group in groups.keys}
     array = as_array(features)
-    stack = stack_of_groups(
-        [model.stack for model in models.values() if model.is_linear], array
-    )
     # Where columns are not counted, nothing else would find another type. Models of
     # older files have no types.
     types = getattr(clf, "types_", None)
     if types is not None:
         types.check_types(features if array is None else array)
-    return Batch(features, array, groups, models, stack, weights)
+    return Batch(features, array, groups, models, weights)
 
 
 def check_types(batch: Batch) -> None:
@@ -625,7 +611,7 @@ def _count_columns(batch: Batch, piece: slice) -> dict[Group, ColumnCounts]:
     columns = batch.models[keys[0]].columns if keys else None
     if columns is None:
         return {}
-    rows = Rows(batch.features, piece, array=batch.array).plainest()
+    rows = batch.rows(piece).plainest()
     codes = batch.groups.codes[piece]
     return dict(
         zip(keys, columns.cells.count_each(rows, codes, len(keys)), strict=True)

@@ -30,8 +30,6 @@ class Rows:
     array : ndarray or None, optional
         What `as_array` returns for ``X``, if the caller knows it already (``...`` if
         not).
-    shared : SharedProducts or None, default=None
-        Products of these rows that have been computed already.
     together : tuple or None, default=None
         What reads these rows together with those of other groups, and which of all of
         them they are; see `cape.training._shared.read_together`.
@@ -49,24 +47,17 @@ class Rows:
         index: np.ndarray | slice | None = None,
         *,
         array: Any = ...,
-        shared: Any = None,
         together: tuple[Any, slice] | None = None,
     ):
         self.X = X
         self.index = index
-        self.shared = shared
         self.together = together
         self._array = array
 
     def with_others(self, together: Any, place: slice) -> Rows:
         """Return these rows, to be read together with those of other groups."""
-        return Rows(
-            self.X,
-            self.index,
-            array=self._array,
-            shared=self.shared,
-            together=(together, place),
-        )
+        together = together, place
+        return Rows(self.X, self.index, array=self._array, together=together)
 
     @property
     def array(self) -> np.ndarray | None:
@@ -202,7 +193,6 @@ def score_with_models(
     *,
     scoring: Sequence[Any] = (),
     voting: Sequence[Any] = (),
-    stack: LinearStack | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Score rows with several models.
 
@@ -218,8 +208,6 @@ def score_with_models(
         Learners whose scores are wanted.
     voting : sequence of fitted learners
         Learners of which it is enough to know whether the score is above 1/2.
-    stack : LinearStack, default=None
-        Of all these learners and others, if the caller has one.
 
     Returns
     -------
@@ -228,8 +216,7 @@ def score_with_models(
     votes : ndarray of bool of shape (n_voting, n_rows)
     """
     rows = Rows.of(X)
-    models = [*scoring, *voting]
-    stack = stack.take(models) if stack else LinearStack.of(models, positive)
+    stack = LinearStack.of([*scoring, *voting], positive)
     if stack is not None and stack.can_read(rows.array):
         result = stack.read(rows, n_scoring=len(scoring))
         if result is not None:
@@ -295,13 +282,6 @@ def _score(model: Any, X: Any, positive: Any) -> np.ndarray:
 _NUMBERS_IN_A_BLOCK = 160_000
 """Numbers in a block of rows: few enough to stay in the cache of the processor."""
 
-_ROWS_FIRST = range(10, 65)
-"""Numbers of features with which OpenBLAS multiplies rows with up to four models in
-half the time of models with rows. The sums are the same."""
-
-_COST_OF_A_COPY = 8
-"""What copying a row out costs, in products of the row with a model."""
-
 _MOST_SHIFT = 1e4
 """Log-odds, at most, by which centred columns may shift an intercept: the products then
 have errors of 1e-12, far below the 2^-32 to which scores are rounded."""
@@ -321,7 +301,6 @@ class LinearStack:
 
     Parameters
     ----------
-    models : list of fitted LogisticRegression, or of pipelines that scale before it
     weights : ndarray of float64 of shape (n_models, n_features)
         In double precision even if features are not, so that products do not depend on
         how rows are cut into blocks.
@@ -337,7 +316,6 @@ class LinearStack:
     [[False, False, True, True]]
     """
 
-    models: list[Any]
     weights: np.ndarray
     intercepts: np.ndarray
 
@@ -348,6 +326,7 @@ class LinearStack:
         Parameters
         ----------
         models : sequence of fitted learners
+            LogisticRegression, or pipelines that scale before it.
         positive : label
 
         Returns
@@ -366,20 +345,7 @@ class LinearStack:
         # One matrix product has one shape and one precision.
         if len({(slopes.shape, slopes.dtype) for slopes in weights}) != 1:
             return None
-        stacked = np.vstack(weights).astype(np.float64)
-        return cls(list(models), stacked, np.array(intercepts))
-
-    def take(self, models: Sequence[Any]) -> LinearStack:
-        """Return the stack of some of the models."""
-        places = self.places(models)
-        return LinearStack(list(models), self.weights[places], self.intercepts[places])
-
-    def places(self, models: Sequence[Any]) -> list[int]:
-        """Find models, by identity, among those of the stack."""
-        place_of: dict[int, int] = {}
-        for place, model in enumerate(self.models):
-            place_of.setdefault(id(model), place)
-        return [place_of[id(model)] for model in models]
+        return cls(np.vstack(weights).astype(np.float64), np.array(intercepts))
 
     def can_read(self, array: np.ndarray | None) -> bool:
         """Tell whether a table is numeric and has the columns of the models."""
@@ -412,7 +378,13 @@ class LinearStack:
         # A NaN or an infinity anywhere in the features makes this sum NaN or infinite,
         # which is cheaper than looking at every feature.
         total = 0.0
-        for place, products in self._products(rows):
+        size = max(_NUMBERS_IN_A_BLOCK // self.weights.shape[1], 64)
+        for start in range(0, n_rows, size):
+            place = slice(start, min(start + size, n_rows))
+            block = rows.numbers_between(start, place.stop)
+            # A feature that is not finite is found below.
+            with np.errstate(invalid="ignore"):
+                products = np.matmul(self.weights, block.T)
             total += products[0].sum()
             log_odds[:, place] = products[:n_scoring]
             np.greater(products[n_scoring:], limits, out=votes[:, place])
@@ -424,127 +396,6 @@ class LinearStack:
         np.multiply(probabilities, ONE, out=probabilities)
         np.rint(probabilities, out=scores, casting="unsafe")
         return scores, votes
-
-    def _products(self, rows: Rows) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield, block by block, its place among the rows and the products.
-
-        The products of a block are valid until the next block.
-        """
-        n_rows = len(rows)
-        if rows.shared is not None:
-            yield slice(0, n_rows), rows.shared.pick(self.models, rows.index)
-            return
-        size = self._rows_in_a_block
-        products = np.empty((len(self.weights), min(size, n_rows)))
-        for start in range(0, n_rows, size):
-            stop = min(start + size, n_rows)
-            out = products[:, : stop - start]
-            self.multiply(rows.numbers_between(start, stop), out)
-            yield slice(start, stop), out
-
-    def multiply(self, array: np.ndarray, out: np.ndarray) -> None:
-        """Multiply rows with all weights, block by block.
-
-        Parameters
-        ----------
-        array : ndarray of shape (n_rows, n_features)
-        out : ndarray of shape (n_models, n_rows)
-            Where the products go.
-        """
-        size = self._rows_in_a_block
-        n_models, n_features = self.weights.shape
-        rows_first = n_models <= 4 and n_features in _ROWS_FIRST
-        # A feature that is not finite is found by the caller.
-        with np.errstate(invalid="ignore"):
-            for start in range(0, len(array), size):
-                block = array[start : start + size]
-                if rows_first and block.flags.c_contiguous:
-                    out[:, start : start + size] = np.matmul(block, self.weights.T).T
-                else:
-                    np.matmul(self.weights, block.T, out=out[:, start : start + size])
-
-    @property
-    def _rows_in_a_block(self) -> int:
-        return max(_NUMBERS_IN_A_BLOCK // self.weights.shape[1], 64)
-
-
-class SharedProducts:
-    """Products of consecutive rows with the weights of all groups' models.
-
-    The rows of two groups lie scattered over a batch. To multiply all rows with the
-    models of both groups, and to pick the products of each, takes half of the time of
-    copying out the rows of each group.
-
-    Parameters
-    ----------
-    array : ndarray of shape (n_rows, n_features)
-        All rows of a batch.
-    piece : slice
-        The consecutive rows, with a start and a stop.
-    stack : LinearStack
-        The models of all groups; see `stack_of_groups`.
-
-    Examples
-    --------
-    >>> stack = LinearStack(["a", "b"], np.array([[1.0], [10.0]]), np.zeros(2))
-    >>> shared = SharedProducts(np.arange(4.0)[:, None], slice(1, 4), stack)
-    >>> shared.pick(["b"], np.array([1, 3]))
-    array([[10., 30.]])
-    """
-
-    def __init__(self, array: np.ndarray, piece: slice, stack: LinearStack) -> None:
-        self.start = piece.start
-        self.stack = stack
-        self.products = np.empty((len(stack.weights), piece.stop - piece.start))
-        stack.multiply(array[piece], self.products)
-
-    def pick(self, models: Sequence[Any], index: np.ndarray) -> np.ndarray:
-        """Return the products of some of the models with some of the rows.
-
-        Parameters
-        ----------
-        models : sequence of fitted learners
-        index : ndarray of int
-            Row numbers of the batch, inside the piece.
-
-        Returns
-        -------
-        ndarray of shape (n_models, n_rows)
-        """
-        positions = index - self.start
-        products = np.empty((len(models), len(positions)))
-        for i, place in enumerate(self.stack.places(models)):
-            self.products[place].take(positions, out=products[i], mode="clip")
-        return products
-
-
-def stack_of_groups(
-    stacks: Sequence[LinearStack], array: np.ndarray | None
-) -> LinearStack | None:
-    """Stack the models of all groups, if that pays.
-
-    Parameters
-    ----------
-    stacks : sequence of LinearStack
-        One a group.
-    array : ndarray or None
-        The batch that they are to read; None if it is no array of numbers.
-
-    Returns
-    -------
-    LinearStack or None
-    """
-    models = [model for stack in stacks for model in stack.models]
-    # Measured on 20 columns, in units of 6 ns a row: to copy a row out costs 8, and its
-    # product with a model 1. Products with the models of other groups are wasted.
-    n_wasted = len(models) - len(models) / max(len(stacks), 1)
-    if len(stacks) < 2 or n_wasted > _COST_OF_A_COPY:
-        return None
-    if not all(stack.can_read(array) for stack in stacks):
-        return None
-    weights = np.vstack([stack.weights for stack in stacks])
-    intercepts = np.concatenate([stack.intercepts for stack in stacks])
-    return LinearStack(models, weights, intercepts)
 
 
 def _linear_parts(model: Any, positive: Any) -> tuple[Any, Any]:

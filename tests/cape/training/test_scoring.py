@@ -18,12 +18,10 @@ from cape.quantify import round_scores
 from cape.training._scoring import (
     LinearStack,
     Rows,
-    SharedProducts,
     as_array,
     score_one_by_one,
     score_rows,
     score_with_models,
-    stack_of_groups,
     vote_on_rows,
 )
 
@@ -310,11 +308,6 @@ def test_blocks_of_rows_do_not_show(data, numbers, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
-def joined(models_of_groups, array):
-    stacks = [LinearStack.of(models, 1) for models in models_of_groups]
-    return stack_of_groups(stacks, array)
-
-
 @pytest.mark.parametrize("n_features", [9, 12, 64, 65])
 @pytest.mark.parametrize("n_models", [1, 4, 5])
 def test_products_are_the_same_whatever_comes_first(n_features, n_models):
@@ -326,36 +319,3 @@ def test_products_are_the_same_whatever_comes_first(n_features, n_models):
     for array in (X, np.asfortranarray(X)):
         fast, _ = stack.read(Rows(array), n_scoring=n_models)
         assert np.abs(fast - plain).max() <= 1
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("step", [2, 7])
-def test_shared_products_and_copied_rows_agree(data, order, step):
-    X, _, models = data
-    array = np.asarray(X, order=order)
-    stack = joined([models[:1], models[1:]], array)
-    piece = slice(1000, 4000)
-    shared = SharedProducts(array, piece, stack)
-    for own, first in ((models[:1], 1000), (models[1:], 1003)):
-        index = np.arange(first, piece.stop, step)
-        picked = Rows(array, index, shared=shared)
-        fast, _ = score_with_models(picked, 1, scoring=own)
-        plain, _ = score_one_by_one(Rows(array, index), 1, own, [])
-        assert fast.shape == plain.shape
-        assert np.abs(fast - plain).max() <= 1
-        votes = score_with_models(picked, 1, voting=own)[1]
-        np.testing.assert_array_equal(votes, plain > HALF)
-
-
-def test_a_bad_number_stops_only_the_group_that_has_it(data):
-    X, _, models = data
-    spoilt = X.copy()
-    spoilt[1, 3] = np.nan
-    stack = joined([models[:1], models[1:2]], spoilt)
-    shared = SharedProducts(spoilt, slice(0, 100), stack)
-    even = Rows(spoilt, np.arange(0, 100, 2), shared=shared)
-    odd = Rows(spoilt, np.arange(1, 100, 2), shared=shared)
-    scores = score_rows(models[0], even, 1)
-    assert np.abs(scores - plain_scores(models[0], X[:100:2])).max() <= 1
-    with pytest.raises(ValueError, match="NaN"):
-        score_rows(models[1], odd, 1)
