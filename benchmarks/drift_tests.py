@@ -20,10 +20,9 @@ from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from study import Study, grouped, markdown_table, percent
+from study import Study, draw_shifted, grouped, markdown_table, percent
 
 from cape import CapeClassifier, examine
-from cape.training._sampling import shift
 
 LEVEL = 0.05
 
@@ -78,7 +77,7 @@ def on_compas(seed, setting):
     def batches(n):
         for prevalences in PREVALENCES:
             wanted = dict(zip(clf.groups_, prevalences, strict=True))
-            batch, _, groups = shift(*rest, wanted, size=n, random_state=seed)
+            batch, _, groups = draw_shifted(rest, wanted, n, seed)
             for what, by in AGES.items():
                 moved = batch.assign(age=batch["age"] + by * standard_deviation)
                 yield what, moved, groups

@@ -8,12 +8,11 @@ generator trains on 1,000 rows a group.
 from __future__ import annotations
 
 from compas_halves import PREVALENCES, halves_of_compas, make_learner
-from study import Study, grouped, markdown_table, percent
+from study import Study, draw_shifted, grouped, markdown_table, percent
 
 from cape import CapeClassifier, examine
 from cape.datasets import make_synthetic
 from cape.metrics import confusion_by_group
-from cape.training._sampling import shift
 
 ROWS = {"COMPAS": (60, 300), "synthetic": (100, 1000, 10_000)}
 TRAINING_ROWS = 1000
@@ -39,7 +38,7 @@ def one_repetition(seed, setting):
     for rows in ROWS[setting["data"]]:
         for prevalences in PREVALENCES:
             wanted = dict(zip(clf.groups_, prevalences, strict=True))
-            batch = shift(*rest, wanted, size=rows, random_state=seed)
+            batch = draw_shifted(rest, wanted, rows, seed)
             for rate, *outcome in compare_batch(clf, *batch):
                 yield (rate, rows), tuple(outcome)
 

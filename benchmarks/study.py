@@ -26,6 +26,35 @@ DATA = DOCS / "data"
 Record = dict[str, Any]
 
 
+def draw_shifted(rows, prevalences, size, seed):
+    """Draw rows of each group, so many of them positive, without replacement.
+
+    Parameters
+    ----------
+    rows : tuple of X, y and groups
+        Of pandas; labels are 0 and 1.
+    prevalences : mapping from group to float
+    size : int
+        Rows of each group.
+    seed : int
+
+    Returns
+    -------
+    tuple of X, y and groups
+        In the order in which the rows came.
+    """
+    _, y, z = rows
+    random = np.random.RandomState(seed)
+    drawn = []
+    for group, prevalence in prevalences.items():
+        n_positive = round(prevalence * size)
+        for label, n in ((1, n_positive), (0, size - n_positive)):
+            of_class = np.flatnonzero((z == group) & (y == label))
+            drawn.append(random.choice(of_class, size=n, replace=False))
+    places = np.sort(np.concatenate(drawn))
+    return tuple(column.iloc[places] for column in rows)
+
+
 def means(figures: Sequence[str], outcomes: Sequence[tuple]) -> Record:
     """Return the mean and the standard deviation of every figure.
 

@@ -46,7 +46,7 @@ API = {
     "cape.watch": ("Streams and looks", "RollingCape Watch"),
     "cape.elsewhere.dask": ("Dask", "evidence predict"),
     "cape.elsewhere.sql": ("Evidence by SQL", "evidence query"),
-    "cape.training": ("Sampling", "pp_sampling shift"),
+    "cape.training": ("Sampling", "pp_sampling"),
     "cape.datasets": ("Datasets", "fetch_compas make_synthetic"),
 }
 """Every public name, by module, with the title of its page. A test compares this list

@@ -10,6 +10,6 @@ each group of what they leave. ``_reading`` scores and counts the rows of a batc
 All that exists for speed lives here.
 """
 
-from cape.training._sampling import pp_sampling, shift
+from cape.training._sampling import pp_sampling
 
-__all__ = ["pp_sampling", "shift"]
+__all__ = ["pp_sampling"]

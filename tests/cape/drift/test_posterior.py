@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from cape import AdaptationWarning, CapeClassifier
-from cape.training._sampling import shift
 
 
 def people(n, prevalences, *, gap=1.5, seed=0):
@@ -160,9 +159,15 @@ def test_intervals_hold_and_errors_stay_where_prevalences_alone_move(sharp, n):
     random = np.random.default_rng(0)
     inside = []
     errors = {"cautious": [], "ignore": []}
-    for seed in range(150):
-        wanted = dict(enumerate(random.uniform(0.1, 0.9, size=2)))
-        X_new, y_new, z_new = shift(X, y, z, wanted, size=n // 2, random_state=seed)
+    for _ in range(150):
+        rows = []
+        for group, wanted in enumerate(random.uniform(0.1, 0.9, size=2)):
+            n_positive = round(wanted * (n // 2))
+            for label, size in ((1, n_positive), (0, n // 2 - n_positive)):
+                of_class = np.flatnonzero((z == group) & (y == label))
+                rows.append(random.choice(of_class, size, replace=False))
+        rows = np.concatenate(rows)
+        X_new, y_new, z_new = X[rows], y[rows], z[rows]
         for drift in errors:
             found = adapt(sharp, X_new, z_new, drift=drift).groups
             for group, adapted in found.items():
