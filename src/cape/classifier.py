@@ -21,7 +21,6 @@ from cape.base._groups import (
 )
 from cape.base._validation import (
     HasMethods,
-    HasProbabilities,
     Interval,
     StrOptions,
     check_binary_labels,
@@ -114,7 +113,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         The grid Theta of the resampled pool: the number of bins of equal width, whose
         centers are used, or the values themselves. It does not limit the cuts of the
         threshold pool.
-    cv : int, splitter, iterable of splits, "auto" or "prefit", default="auto"
+    cv : int, splitter, "auto" or "prefit", default="auto"
         Folds for the out-of-fold scores, at most as many as the smaller class has rows.
         "auto": five folds below 1,000 rows, then three; from 20,000 rows on one split,
         whose model scores and decides. "prefit": the estimator is already fitted, and X
@@ -218,7 +217,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {
-        "estimator": [HasProbabilities(), None],
+        "estimator": [HasMethods(["fit", "predict_proba"]), None],
         "quantifier": [
             StrOptions(set(QUANTIFIERS)),
             HasMethods(["fit", "estimate", "interval"]),
@@ -230,7 +229,11 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "drift": [StrOptions({"cautious", "ignore"})],
         "past": [Past, None],
         "share_estimator": ["boolean", StrOptions({"auto"})],
-        "cv": ["cv_object", StrOptions({"auto", "prefit"})],
+        "cv": [
+            Interval(Integral, 2, None, closed="left"),
+            HasMethods(["split"]),
+            StrOptions({"auto", "prefit"}),
+        ],
         "scores": [StrOptions({"auto", "refit", "folds"})],
         "preprocessing": [StrOptions({"auto", "each", "once"})],
         "group_columns": [str, Integral, "array-like", None],
@@ -702,6 +705,8 @@ default=None
     def _check_settings(self) -> None:
         """Raise if parameters do not go together, before anything is trained."""
         make_quantifier(self.quantifier)
+        if isinstance(self.estimator, type):
+            raise TypeError(f"estimator must be an instance, got {self.estimator!r}.")
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         prefit |= isinstance(self.estimator, Scores)
         if self.share_estimator is True and (prefit or self.pool == "resampled"):

@@ -17,11 +17,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context
-from sklearn.ensemble import StackingClassifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils import check_random_state as check_random_state
-from sklearn.utils._param_validation import HasMethods
+from sklearn.utils._param_validation import HasMethods as HasMethods
 from sklearn.utils._param_validation import Interval as Interval
 from sklearn.utils._param_validation import StrOptions as StrOptions
 from sklearn.utils.multiclass import type_of_target
@@ -42,28 +40,6 @@ fit_context = _fit_context
 
 number_of_columns = _num_features
 """Number of columns of a table of any kind."""
-
-
-class HasProbabilities(HasMethods):
-    """Constraint of a learner: it has ``predict_proba``, or has it once it is fitted.
-
-    A stack without a final learner takes a logistic regression, but denies
-    ``predict_proba`` until it is fitted.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(["fit", "predict_proba"])
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        """Whether a learner, or the last step of a pipeline, has probabilities."""
-        if isinstance(val, type):
-            # A class has the methods of its instances, and cannot be trained.
-            return False
-        if super().is_satisfied_by(val):
-            return True
-        while isinstance(val, Pipeline):
-            val = val.steps[-1][1]
-        return isinstance(val, StackingClassifier) and val.final_estimator is None
 
 
 def check_fitted_cape(clf: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -114,7 +113,7 @@ def blas_in_one_thread() -> Iterator[None]:
 
 @contextmanager
 def one_thread_to_train(n_rows: int) -> Iterator[None]:
-    """Train in one thread, unless there are many rows and the machine is idle.
+    """Train in one thread, unless there are many rows.
 
     Threads of OpenMP wait for each other by spinning. Beside two other busy processes,
     boosting on 10,000 rows takes 0.5 s in one thread and more than 38 s in two. Folds,
@@ -130,7 +129,7 @@ def one_thread_to_train(n_rows: int) -> Iterator[None]:
     >>> with one_thread_to_train(1000):
     ...     model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
     """
-    if n_rows >= _LARGE_TRAINING and _is_idle():
+    if n_rows >= _LARGE_TRAINING:
         yield
         return
     _ALL_LIMIT.enter()
@@ -138,13 +137,6 @@ def one_thread_to_train(n_rows: int) -> Iterator[None]:
         yield
     finally:
         _ALL_LIMIT.leave()
-
-
-def _is_idle() -> bool:
-    """Tell whether less than half of the cores have been busy in the last minute."""
-    if not hasattr(os, "getloadavg"):
-        return False
-    return os.getloadavg()[0] < (os.cpu_count() or 1) / 2
 
 
 T = TypeVar("T")

@@ -6,13 +6,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.ensemble import StackingClassifier
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from cape.base._validation import (
-    HasProbabilities,
     check_binary_labels,
     check_labels,
     check_prevalence,
@@ -104,13 +99,3 @@ def test_the_positive_label_can_be_chosen():
 def test_a_positive_label_that_cannot_be_told_is_refused(y, pos_label, message):
     with pytest.raises(ValueError, match=message):
         positive_label(np.array(y), pos_label=pos_label)
-
-
-def test_a_stack_with_its_default_has_probabilities_once_it_is_fitted():
-    """scikit-learn denies them before."""
-    default = StackingClassifier([("bayes", GaussianNB())])
-    assert not hasattr(default, "predict_proba")
-    constraint = HasProbabilities()
-    assert constraint.is_satisfied_by(default)
-    assert constraint.is_satisfied_by(make_pipeline(StandardScaler(), default))
-    assert constraint.is_satisfied_by(GaussianNB())
