@@ -143,9 +143,54 @@ def fit_mixtures(cases: Sequence[tuple[Any, ...]]) -> dict[str, np.ndarray]:
             rows[place] /= _design_effect(b[place], agreeing, histograms[2][place])
     p = smoothed_shares(counts[0], used)
     n = smoothed_shares(counts[1], used)
+    rho, unrestricted, residual, statistic = nearest_mixture(
+        p, n, b, (n1, n0, rows), used
+    )
+    # Held at an end, rho is no longer fitted and costs no degree of freedom.
+    df = used.sum(axis=1) - 1 - (unrestricted == rho)[:, 0]
+    # Fewer than three cells can be fitted by any two classes.
+    tested = used.sum(axis=1) > 2
+    found = {
+        "prevalence": rho[:, 0],
+        "statistic": statistic,
+        "df": df,
+        "p_value": chdtrc(df, statistic),
+        "effect": excess_share(residual, statistic, df),
+    }
+    for name, values in found.items():
+        fields[name][np.array(filled)[tested]] = values[tested]
+    return fields
+
+
+def nearest_mixture(
+    p: np.ndarray,
+    n: np.ndarray,
+    b: np.ndarray,
+    sizes: tuple[Any, Any, np.ndarray],
+    used: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Find the mixture of the classes that is nearest to a batch; see `fit_mixture`.
+
+    Parameters
+    ----------
+    p, n, b : ndarray of shape (..., n_cells)
+        Shares of the cells in both classes and in the batch.
+    sizes : tuple of ndarray of shape (..., 1)
+        Rows of the classes, and of the batch.
+    used : ndarray of bool of shape (..., n_cells)
+        Which cells there are.
+
+    Returns
+    -------
+    rho, unrestricted : ndarray of shape (..., 1)
+        Its prevalence, and the one that would be best if it could leave [0, 1].
+    residual : ndarray of shape (..., n_cells)
+    statistic : ndarray of shape (...,)
+    """
+    n1, n0, rows = sizes
     direction = p - n
     target = b - n
-    rho = np.full((len(filled), 1), 0.5)
+    rho = np.full(rows.shape, 0.5)
     noise = np.zeros((2, *rho.shape))
     settled = np.zeros(rho.shape, dtype=bool)
     for _ in range(_MAX_STEPS):
@@ -164,22 +209,8 @@ def fit_mixtures(cases: Sequence[tuple[Any, ...]]) -> dict[str, np.ndarray]:
         if settled.all():
             break
     residual = np.where(used, target - rho * direction, 0.0)
-    square = _total(residual * _weigh(residual, p, n, noise, used))[:, 0]
-    statistic = np.maximum(square, 0.0)
-    # Held at an end, rho is no longer fitted and costs no degree of freedom.
-    df = used.sum(axis=1) - 1 - (unrestricted == rho)[:, 0]
-    # Fewer than three cells can be fitted by any two classes.
-    tested = used.sum(axis=1) > 2
-    found = {
-        "prevalence": rho[:, 0],
-        "statistic": statistic,
-        "df": df,
-        "p_value": chdtrc(df, statistic),
-        "effect": excess_share(residual, statistic, df),
-    }
-    for name, values in found.items():
-        fields[name][np.array(filled)[tested]] = values[tested]
-    return fields
+    square = _total(residual * _weigh(residual, p, n, noise, used))[..., 0]
+    return rho, unrestricted, residual, np.maximum(square, 0.0)
 
 
 def _merged_counts(

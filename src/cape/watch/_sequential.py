@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from cape.drift._mixture import nearest_mixture
+
 _FIRST = 0.25
 """Weight of the first start: what was trained elsewhere is often other from the first
 look on."""
@@ -33,9 +35,6 @@ LEAST_ROWS = 30
 _PATHS = 200
 _MOST_LOOKS = 100
 """What is simulated to say when a change will be seen."""
-
-_STEPS = 6
-"""Least squares are iterated, since their noise depends on the share; see `fit`."""
 
 
 def start_weight(number: np.ndarray | int) -> np.ndarray:
@@ -280,30 +279,7 @@ class Reference:
         --------
         cape.drift._mixture.fit_mixture : The formula, for one look at one batch.
         """
-        p, n = self.shares
-        n1, n0 = self.sizes
-        rows = cells.sum(-1)
-        direction = (p - n)[..., :-1]
-        target = (cells / rows[..., None] - n)[..., :-1]
-        rho = np.full(rows.shape, 0.5)
-        for _ in range(_STEPS):
-            of_p = rho / rows + rho**2 / n1
-            of_n = (1 - rho) / rows + (1 - rho) ** 2 / n0
-            covariance = of_p[..., None, None] * _covariance(p)
-            covariance = covariance + of_n[..., None, None] * _covariance(n)
-            both = np.stack(np.broadcast_arrays(direction, target), -1)
-            # inv(C) d and inv(C) t at once.
-            solved = np.linalg.solve(covariance, both)
-            information = (direction * solved[..., 0]).sum(-1)
-            along = (direction * solved[..., 1]).sum(-1)
-            rho = np.clip(along / np.maximum(information, 1e-12), 0.0, 1.0)
-        square = (target * solved[..., 1]).sum(-1)
-        # With the best share inside [0, 1] it is the square less along^2 / information.
-        return square - 2 * rho * along + rho**2 * information
-
-
-def _covariance(shares: np.ndarray) -> np.ndarray:
-    """Return the covariance of one multinomial draw, without the last cell."""
-    first = shares[..., :-1]
-    outer = first[..., :, None] * first[..., None, :]
-    return first[..., :, None] * np.eye(first.shape[-1]) - outer
+        rows = cells.sum(-1, keepdims=True)
+        n1, n0 = (size[..., None] for size in self.sizes)
+        used = np.ones(cells.shape, dtype=bool)
+        return nearest_mixture(*self.shares, cells / rows, (n1, n0, rows), used)[-1]

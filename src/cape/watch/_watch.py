@@ -396,11 +396,11 @@ class Watch(InNotebook):
 
     def _stands(self, question: Question, places: _Places) -> bool:
         """Tell whether an alarm stands, or its question is closed."""
-        stands = False
-        for alarm in self._raised:
-            if (alarm["question"], alarm["groups"]) == (str(question), places):
-                stands |= not (alarm["acknowledged"] and question.is_asked_anew)
-        return stands
+        return any(
+            (alarm["question"], alarm["groups"]) == (str(question), places)
+            and not (alarm["acknowledged"] and question.is_asked_anew)
+            for alarm in self._raised
+        )
 
     def _found(self, counts: np.ndarray) -> list[dict[str, Any]]:
         """Describe every group at the last look."""
@@ -493,9 +493,12 @@ class Watch(InNotebook):
     @property
     def alarms(self) -> list[dict[str, Any]]:
         """Active alarms: question, groups, look, since, p_value, before and now."""
+        return self._alarms(self._groups)
+
+    def _alarms(self, names: Sequence[Any]) -> list[dict[str, Any]]:
         alarms = []
         for alarm in self._active():
-            groups = [self._groups[place] for place in alarm["groups"]]
+            groups = [names[place] for place in alarm["groups"]]
             alarms.append({**alarm, "groups": groups})
         return alarms
 
@@ -583,10 +586,6 @@ class Watch(InNotebook):
         for place, entry in enumerate(last["groups"]):
             answers = self._answers(place)
             groups.append({**entry, "group": names[place], "answers": answers})
-        alarms = []
-        for alarm in self.alarms:
-            of_alarm = [self.names[group] for group in alarm["groups"]]
-            alarms.append({**alarm, "groups": of_alarm})
         return {
             "look": last["name"],
             "number": len(self.looks),
@@ -595,7 +594,7 @@ class Watch(InNotebook):
             "promises": self.promises,
             "questions": [str(question) for question in self.questions],
             "groups": groups,
-            "alarms": alarms,
+            "alarms": self._alarms(names),
             "sees": self._sees(),
         }
 
