@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from cape.drift._mixture import nearest_mixture
+from cape.drift._mixture import nearest_mixture, smoothed_shares
 
 _FIRST = 0.25
 """Weight of the first start: what was trained elsewhere is often other from the first
@@ -226,11 +226,7 @@ class Reference:
     @cached_property
     def shares(self) -> tuple[np.ndarray, np.ndarray]:
         """Shares of the cells in each class, none of them 0."""
-        smoothed = []
-        for counts in (self.positives, self.negatives):
-            counts = counts + 0.5
-            smoothed.append(counts / counts.sum(-1, keepdims=True))
-        return smoothed[0], smoothed[1]
+        return smoothed_shares(self.positives), smoothed_shares(self.negatives)
 
     @cached_property
     def values(self) -> np.ndarray:

@@ -272,14 +272,6 @@ class Track:
         of_labels = 1 / self.worth_of_a_label
         return 1 / (of_labels + (1 - after.by_labels) ** 2 * (1 - of_labels))
 
-    def as_known(self, share: float) -> np.ndarray:
-        """Return counts whose share is known as well as training knows the scores."""
-        row, noise = self.reference.noise(share)
-        n1, n0 = self.reference.sizes
-        cells = share * self.reference.positives / n1
-        cells = cells + (1 - share) * self.reference.negatives / n0
-        return np.append(cells * row / noise, np.zeros(len(cells) + 2 + _N_RATES))
-
     def estimate(self, counts: np.ndarray, chance: float) -> Estimate:
         """Estimate the share of positives, with ends that are ever missed so rarely."""
         share = self.mean("share", counts)

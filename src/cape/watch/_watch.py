@@ -432,9 +432,7 @@ class Watch(InNotebook):
         later = [start for start in self._starts if start.number >= first]
         return (later or self._starts[-1:])[0]
 
-    def acknowledge(
-        self, question: str, group: Any = None, *, reference: float | None = None
-    ) -> None:
+    def acknowledge(self, question: str, group: Any = None) -> None:
         """Acknowledge an alarm: it is no longer active.
 
         A question starts again with the next rows, and compares with those since the
@@ -448,9 +446,6 @@ class Watch(InNotebook):
             As in ``questions``, or its name ("moved").
         group : value, tuple of values, or list of two groups, default=None
             Whose alarm it is. None is the only alarm of this question.
-        reference : float, default=None
-            The share of positives that "moved" compares with from now on; None is the
-            estimate of the last look.
         """
         found = []
         for alarm, shown in zip(self._active(), self.alarms, strict=True):
@@ -465,18 +460,8 @@ class Watch(InNotebook):
             )
         asked = Question.parse(found[0]["question"])
         places = found[0]["groups"]
-        if reference is not None and asked.name not in ("moved", "changed"):
-            raise ParameterError(
-                "reference",
-                f"must be None except for 'moved' and 'changed', got {reference!r}.",
-            )
         if asked.is_asked_anew:
             known = self._total - self._ask(asked, places)[1].counts
-            if reference is not None:
-                check_prevalence("reference", reference, closed=False)
-                known = known.astype(float)
-                track = self._tracks[places[0]]
-                known[track.place] = track.as_known(reference)
             first = self._starts[-1].number + 1
             self._known[asked.quantity, places] = Known(first, known, self._total)
         for alarm in self._active():

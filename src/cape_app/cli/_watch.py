@@ -35,7 +35,6 @@ def watch(
     name: str | None = None,
     fail_if: list[str] | None = None,
     acknowledge: str | None = None,
-    reference: float | None = None,
     counts: bool = False,
     labels: bool = False,
     batch: options.Batch,
@@ -68,9 +67,6 @@ def watch(
         Repeat the option for more questions. Default: any alarm.
     acknowledge : ALARM
         Clear this alarm: question:group, such as moved:a or parity:a,b.
-    reference : NUMBER
-        With --acknowledge: the share of positives that the question moved compares with
-        from now on. Default: that of the rows since the change.
     labels : bool
         The labels of FILE are of all rows or of a random sample: shares are seen sooner
         with them. Questions about labels use them without this option.
@@ -79,8 +75,6 @@ def watch(
         raise ValueError("FILE is missing: name the new rows.")
     output.check()
     check_free(state, overwrite=True)
-    if reference is not None and acknowledge is None:
-        raise ValueError("--reference must be given together with --acknowledge.")
     from cape.watch._tracks import Question
     from cape_app.files._watch import open_watch, read_look, remark_on_dates
     from cape_app.pages._model import file_provenance
@@ -95,7 +89,7 @@ def watch(
         watched = open_watch(loaded, state, ask, notes)
         if acknowledge is not None:
             question, group = _parse_subject(acknowledge, watched.names)
-            watched.acknowledge(question, group, reference=reference)
+            watched.acknowledge(question, group)
         return watched
 
     # Mistakes are told before a file is read that may be long.

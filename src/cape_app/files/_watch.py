@@ -133,8 +133,10 @@ def read_look(
         with notes.listening():
             return _scan.read_counts(model, path, dialect, notes)[0]
     scan = _scan.Scan(path, dialect or model.dialect, notes, on_rows)
-    labels |= any(question.name in OF_LABELS for question in watch.questions)
+    asked = labels or any(one.name in OF_LABELS for one in watch.questions)
     with notes.listening():
-        evidence, _ = scan.batch(model, labelled=labels)
+        evidence, has_labels = scan.batch(model, labelled=asked)
     scan.table.check_unchanged()
+    if labels and not has_labels:
+        raise ValueError(f"{path} must have labels, since --labels was given.")
     return evidence

@@ -298,11 +298,11 @@ def test_questions_that_nobody_can_answer_are_refused(clf, questions):
         Watch(clf, questions)
 
 
-def test_an_acknowledged_alarm_is_asked_anew_with_its_reference(clf, changed):
+def test_an_acknowledged_alarm_is_asked_anew(clf, changed):
     watch = Watch.from_json(clf, changed.to_json())
     with pytest.raises(ValueError, match="one active alarm"):
         watch.acknowledge("moved", "b")
-    watch.acknowledge("moved", "a", reference=0.6)
+    watch.acknowledge("moved", "a")
     watch.acknowledge("parity")
     assert not watch.alarms
     random = np.random.default_rng(8)

@@ -59,11 +59,24 @@ def test_days_are_looked_at_until_an_alarm_is_acknowledged(cape, folder, tmp_pat
     assert alarm["since"] in ("2026-05-02", "2026-05-03", "2026-05-04")
 
     shown = ("watch", folder / "model.cape", *state, "--acknowledge", "moved:a")
-    code, out, _ = cape(*shown, "--reference", 0.65)
+    code, out, _ = cape(*shown)
     assert code == 1 and out.count("Alarm: ") == 1
     code, out, _ = cape(*shown[:-1], 'parity:a,b "2"')
     assert code == 0 and "ALARM" not in out
     assert cape(*shown)[0] == 2
+
+
+def test_labels_of_a_file_count_if_asked_to(cape, folder, tmp_path):
+    widths = []
+    for options in ([], ["--labels"]):
+        state = tmp_path / f"{len(options)}.json"
+        file = folder / "reference.csv"
+        _, out, _ = cape(
+            "watch", folder / "model.cape", file, "--state", state, *options, "--json"
+        )
+        share = json.loads(out)["groups"][0]["share"]
+        widths.append(share["high"] - share["low"])
+    assert widths[1] < 0.8 * widths[0]
 
 
 def test_one_screen_has_a_line_a_group(cape, folder, tmp_path):
@@ -80,7 +93,7 @@ def test_one_screen_has_a_line_a_group(cape, folder, tmp_path):
         (["2026-05-01.csv", "--name", "other"], "evidence"),
         (["2026-05-02.csv", "--name", "2026-05-01"], "--name"),
         (["2026-05-02.csv", "--ask", "changed"], "--ask"),
-        (["2026-05-02.csv", "--reference", "0.5"], "--acknowledge"),
+        (["2026-05-02.csv", "--labels"], "labels"),
         (["2026-05-02.csv", "--fail-if", "mood"], "question"),
         ([], "FILE"),
         (["--acknowledge", "moved:z"], "group"),
