@@ -35,8 +35,6 @@ def audit(
     mapping: list[str] | None = None,
     threshold: float | None = None,
     fail_if: list[str] | None = None,
-    title: str | None = None,
-    author: str = "",
     note: str = "",
     level: float = 0.95,
     missing_groups: str | None = None,
@@ -81,10 +79,6 @@ def audit(
     table : NAME
         Instead of an audit with labels: ll144, the selection rates and impact ratios
         that New York City's Local Law 144 requires.
-    title : TEXT
-        Heading of the page. Default: the name of the file.
-    author : TEXT
-        Who made the audit; shown on the page.
     note : TEXT
         What readers should know first; shown on the page.
     """
@@ -139,8 +133,6 @@ def audit(
         file_sha256=sha256,
         group_columns=groups,
         columns=columns,
-        title=title,
-        author=author,
         note=note,
         table=table,
     )

@@ -19,8 +19,7 @@ from cape_app.tables import source_files
 from cape_app.words._page import fault_line
 
 if TYPE_CHECKING:
-    from cape_app.files import TableModel
-    from cape_app.files._batch import Prediction
+    pass
 
 
 _METRICS = ("moved", "pd", "pe", "fpr", "fnr", "accuracy", "unexplained")
@@ -117,34 +116,48 @@ def predict(
     if several and checked is not None:
         raise ValueError("--checked must be given together with a single FILE.")
     output.check(*outs)
-    from cape_app.pages._batch import batch_summary
+    from cape_app.pages._batch import batch_facts, batch_summary
     from cape_app.pages._model import file_provenance
     from cape_app.pages._over_time import batches_summary
 
     aim = costs.of_rule(rule)
     loaded = batch.load(model)
     notes = Notes()
+    read = []
+    batches = []
     errors: list[Exception] = []
-    settings = {
-        "level": level,
-        "tolerance": within,
-        "dialect": batch.dialect(loaded.dialect),
-        "rule": aim,
-        "drift": drift,
-        "checked": checked,
-        "blank_means": blank_means,
-        "counts": counts,
-        "overwrite": output.force,
-        "notes": notes,
-    }
-    if several:
-        read, batches, errors = _predict_each(loaded, paths, outs, settings)
-    else:
-        with _app.progress() as on_rows:
-            prediction = files.predict_file(
-                loaded, paths[0], out, on_rows=on_rows, **settings
-            )
-        read = [(paths[0].name, prediction.rows, prediction.sha256)]
+    with _app.progress(len(paths) if several else None) as advance:
+        for path, written in zip(paths, outs, strict=True):
+            try:
+                prediction = files.predict_file(
+                    loaded,
+                    path,
+                    written,
+                    level=level,
+                    tolerance=within,
+                    dialect=batch.dialect(loaded.dialect),
+                    rule=aim,
+                    drift=drift,
+                    checked=checked,
+                    blank_means=blank_means,
+                    counts=counts,
+                    overwrite=output.force,
+                    notes=notes,
+                    on_rows=None if several else advance,
+                )
+            except (ValueError, OSError) as error:
+                if not several:
+                    raise
+                errors.append(error)
+                notes.say("not_read", why=str(error))
+                continue
+            read.append((path.name, prediction.rows, prediction.sha256))
+            if several:
+                # Only a few numbers of each batch are kept.
+                batches.append(batch_facts(prediction.examination, path.name))
+                advance("batches", 1)
+    if not read:
+        raise errors[0]
     provenance = file_provenance(loaded, read)
     if several:
         name = "batches"
@@ -153,11 +166,12 @@ def predict(
         name = "predict"
         examination = prediction.examination
         examination.provenance = provenance
-        in_full = output.as_json or output.verbose or output.report is not None
-        title = paths[0].name
-        in_full = in_full or bool(conditions)
-        summary = batch_summary(examination, title=title, for_page=in_full)
-        summary["checked"] = _came_back(prediction)
+        summary = batch_summary(
+            examination,
+            title=paths[0].name,
+            for_page=bool(output.in_full or conditions),
+        )
+        summary["checked"] = prediction.came_back
         batches = [summary]
     # The command that draws rows of the last batch to label, or uses its labels.
     last = paths[-1]
@@ -189,55 +203,6 @@ def _outs(paths: list[Path], folder: Path | None) -> list[Path | None]:
     for path in paths:
         check_apart(outs, source_files(path))
     return outs
-
-
-def _predict_each(
-    loaded: TableModel,
-    paths: list[Path],
-    outs: list[Path | None],
-    settings: dict[str, Any],
-) -> tuple[list[tuple[str, int, str]], list[dict[str, Any]], list[Exception]]:
-    """Predict several files, each by itself.
-
-    Returns
-    -------
-    read : list of (name, rows, sha256)
-    batches : list of dict
-        From `batch_facts`: only a few numbers of each batch are kept.
-    errors : list of Exception
-        Of files that could not be read, which are noted, too. If none could be, the
-        first is raised.
-    """
-    from cape_app.pages._batch import batch_facts
-
-    read = []
-    batches = []
-    errors: list[Exception] = []
-    with _app.progress(len(paths)) as advance:
-        for path, out in zip(paths, outs, strict=True):
-            try:
-                prediction = files.predict_file(loaded, path, out, **settings)
-            except (ValueError, OSError) as error:
-                errors.append(error)
-                settings["notes"].say("not_read", why=str(error))
-                continue
-            read.append((path.name, prediction.rows, prediction.sha256))
-            batches.append(batch_facts(prediction.examination, path.name))
-            advance("batches", 1)
-    if not read:
-        raise errors[0]
-    return read, batches, errors
-
-
-def _came_back(prediction: Prediction) -> list[dict[str, Any]] | None:
-    """Return what came back of a sheet, by the names of the groups."""
-    if prediction.checked is None:
-        return None
-    entries = []
-    for group, found in prediction.checked.items():
-        name = prediction.examination.names[group]
-        entries.append({"group": name, **found._asdict()})
-    return entries
 
 
 def _findings(batches: list[dict[str, Any]]) -> list[Finding]:
@@ -295,13 +260,12 @@ def _findings(batches: list[dict[str, Any]]) -> list[Finding]:
 
 
 @command(
-    epilog="Example: cape evidence watch.cape --sql --table loans > count.sql. Run it, "
+    epilog="Example: cape evidence watch.cape --table loans > count.sql. Run it, "
     "save its result, then: cape predict watch.cape --counts counts.parquet",
 )
 def evidence(
     model: Path,
     *,
-    sql: bool = False,
     table: str = "batch",
     dialect: str = "duckdb",
     label: str | None = None,
@@ -317,8 +281,6 @@ def evidence(
 
     Parameters
     ----------
-    sql : bool
-        Print the statement.
     table : NAME
         What follows FROM: a table, a view, or a SELECT in parentheses.
         Default: batch.
@@ -332,8 +294,6 @@ def evidence(
         Column with the group, if it has another name than in training. Repeat the
         option for several columns, in the order of training.
     """
-    if not sql:
-        raise ValueError("--sql must be given: cape evidence prints only SQL.")
     from cape.elsewhere.sql import query
 
     clf = files.load_model(model, key=key_file).clf

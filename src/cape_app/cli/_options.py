@@ -78,7 +78,7 @@ weight : COLUMN
     Column with the weight of each row: how many members of a population it stands for.
     Shares are then those of the population. Default: that of training, if it is there.
 counts : bool
-    FILE holds the counts that the SELECT from cape evidence --sql returns, not rows.
+    FILE holds the counts that the SELECT from cape evidence returns, not rows.
 """
 
 _SOURCES = (

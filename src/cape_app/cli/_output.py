@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,42 +60,29 @@ class Finding(NamedTuple):
     why: str = "unknown"
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(NamedTuple):
     """A metric, a comparison and a limit; or a verdict by itself.
 
     Parameters
     ----------
+    text : str
+        As the user would write it.
     metric : str
-    comparison : {">", ">=", "<", "<=", ""}
-        Empty for a verdict, which is met wherever it was found.
-    limit : float, default=0.0
-
-    Examples
-    --------
-    >>> Condition("pd", ">", 0.1).met(0.2), Condition("accuracy", "<", 0.6).met(0.7)
-    (True, False)
+    is_met : callable
+        Compares a value with the limit.
+    limit : float
     """
 
+    text: str
     metric: str
-    comparison: str
-    limit: float = 0.0
-
-    def met(self, value: float | None) -> bool:
-        """Tell whether a value meets the condition; None and NaN meet none."""
-        # Every comparison with NaN is False.
-        return value is not None and _COMPARISONS[self.comparison](value, self.limit)
-
-    def __str__(self) -> str:
-        if not self.comparison:
-            return self.metric
-        return f"{self.metric}{self.comparison}{self.limit:g}"
+    is_met: Callable[[float, float], bool]
+    limit: float
 
 
 def parse_conditions(
     texts: Iterable[str] | None,
-    metrics: Iterable[str],
-    verdicts: Iterable[str] = (),
+    metrics: Sequence[str],
+    verdicts: Sequence[str] = (),
 ) -> list[Condition]:
     """Parse the values of ``--fail-if``.
 
@@ -103,9 +90,9 @@ def parse_conditions(
     ----------
     texts : iterable of str or None
         What the user gave; None is nothing.
-    metrics : iterable of str
+    metrics : sequence of str
         The metrics that the command knows.
-    verdicts : iterable of str, default=()
+    verdicts : sequence of str, default=()
         Conditions that stand by themselves.
 
     Returns
@@ -119,26 +106,25 @@ def parse_conditions(
 
     Examples
     --------
-    >>> parse_conditions(["PD > .1"], ["pd", "pe"])
-    [Condition(metric='pd', comparison='>', limit=0.1)]
+    >>> (condition,) = parse_conditions(["PD > .1"], ["pd", "pe"])
+    >>> condition.text, condition.limit
+    ('pd>0.1', 0.1)
     """
-    accepted = list(metrics)
-    verdicts = list(verdicts)
     conditions = []
     for text in texts or []:
         match = _CONDITION.fullmatch(text)
-        word, comparison, limit = match.groups() if match else ("", None, None)
+        word, comparison, number = match.groups("") if match else ("", "", "")
         word = word.lower()
-        if word not in (accepted if comparison else verdicts):
-            alone = ""
-            if verdicts:
-                alone = f"; by themselves stand {', '.join(verdicts)}"
+        if word not in (metrics if comparison else verdicts):
+            alone = f"; by themselves stand {', '.join(verdicts)}" if verdicts else ""
             raise ValueError(
                 "--fail-if must be a metric, one of > >= < <=, and a number, such as "
-                f"'{next(iter(accepted))}>0.1', got {text!r}; metrics are "
-                f"{', '.join(accepted)}{alone}."
+                f"'{metrics[0]}>0.1', got {text!r}; metrics are "
+                f"{', '.join(metrics)}{alone}."
             )
-        conditions.append(Condition(word, comparison or "", float(limit or 0)))
+        limit = float(number or 0)
+        shown = f"{word}{comparison}{limit:g}" if comparison else word
+        conditions.append(Condition(shown, word, _COMPARISONS[comparison], limit))
     return conditions
 
 
@@ -164,7 +150,7 @@ def judge(
     Examples
     --------
     >>> findings = [Finding("pd", "blue", 0.5), Finding("pd", "green", None, "few")]
-    >>> breaches, left_out = judge([Condition("pd", ">", 0.25)], findings)
+    >>> breaches, left_out = judge(parse_conditions(["pd>0.25"], ["pd"]), findings)
     >>> breaches
     [{'condition': 'pd>0.25', 'where': 'blue', 'value': 0.5, 'by': 0.25}]
     >>> left_out
@@ -178,10 +164,11 @@ def judge(
         for metric, where, value, why in findings:
             if metric != condition.metric:
                 continue
-            entry: dict[str, Any] = {"condition": str(condition), "where": where}
+            entry: dict[str, Any] = {"condition": condition.text, "where": where}
             if value is None:
                 left_out.append(entry | {"why": why})
-            elif condition.met(value):
+            # Every comparison with NaN is False.
+            elif condition.is_met(value, condition.limit):
                 by = abs(value - condition.limit)
                 breaches.append(entry | {"value": value, "by": by})
     return breaches, left_out
@@ -195,6 +182,11 @@ class Output:
     force: bool = False
     as_json: bool = False
     verbose: bool = False
+
+    @property
+    def in_full(self) -> bool:
+        """Whether all is told that there is to tell."""
+        return self.as_json or self.verbose or self.report is not None
 
     def check(self, *outputs: Path | None) -> None:
         """Raise if a file cannot be written, before any work is done.

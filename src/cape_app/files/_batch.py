@@ -60,6 +60,17 @@ class Prediction:
     checked: dict[Group, CheckedGroup] | None = None
 
     @property
+    def came_back(self) -> list[dict[str, Any]] | None:
+        """What came back of a sheet of checked rows, by the names of the groups."""
+        if self.checked is None:
+            return None
+        names = self.examination.names
+        return [
+            {"group": names[group], **found._asdict()}
+            for group, found in self.checked.items()
+        ]
+
+    @property
     def adaptation(self) -> Adaptation:
         """The adaptation that the rows were predicted with."""
         return self.examination.adaptation

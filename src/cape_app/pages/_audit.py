@@ -36,8 +36,6 @@ def audit_summary(
     file: str | Path,
     file_sha256: str,
     columns: Summary,
-    title: str | None = None,
-    author: str = "",
     note: str = "",
     group_columns: Sequence[str] = (),
     table: str | None = None,
@@ -57,10 +55,8 @@ def audit_summary(
     columns : dict
         Which columns hold the labels, the predictions and the groups; ``positive`` is
         the positive label.
-    title : str, default=None
-        Heading of the page; None is the name of the file.
-    author, note : str, default=""
-        Who made the audit, and what a reader has to know first.
+    note : str, default=""
+        What a reader has to know first.
     group_columns : sequence of str, default=()
         Columns whose values the groups combine, if there are several.
     table : {"ll144"}, default=None
@@ -85,8 +81,7 @@ def audit_summary(
     files = [{"file": name, "sha256": file_sha256}]
     rows = sum(confusion.rows for confusion in counts.values())
     about = {
-        "title": title or name,
-        "author": author,
+        "title": name,
         "note": note,
         "rows": rows,
         "made": stamped({"files": files, "columns": columns}),

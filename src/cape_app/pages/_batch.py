@@ -424,9 +424,7 @@ def batch_context(summary: Summary, draw: bool) -> Summary:
         "rows": rows,
         "group_head": group_head,
         "end": _plot.share_domain(shares)[1],
-        "pictures": batch_pictures(summary)
-        if draw
-        else {"histograms": [], "columns": []},
+        "pictures": batch_pictures(summary) if draw else [],
         "bounds": bounds_of(summary["rule"]),
     }
     if summary["observed"]:

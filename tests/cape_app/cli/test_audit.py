@@ -227,12 +227,10 @@ def test_the_report_says_what_json_says_and_is_replaced_only_by_force(
     assert code == 0
     assert json.loads(report.read_text())["level"] == 0.5
     assert f"report: {report}" in out.replace("\n", "")
-    words = ("--title", "March", "--author", "A. Person", "--note", "A first look.")
+    words = ("--note", "A first look.")
     code, _, _ = cape(*base, "--report", page, "--fail-if", "pd>=0", *words)
-    content = page.read_text()
     assert code == 1
-    for text in ("March", "A. Person", "A first look."):
-        assert text in content
+    assert "A first look." in page.read_text()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``cape evidence --sql``, and ``--counts`` in place of rows: the same numbers."""
+"""``cape evidence``, and ``--counts`` in place of rows: the same numbers."""
 
 import json
 import sqlite3
@@ -58,7 +58,7 @@ def statement(cape, folder):
 
     def write(name, *options):
         table = f"read_parquet('{folder / name}')"
-        asked = ["evidence", folder / "watch.cape", "--sql", "--table", table]
+        asked = ["evidence", folder / "watch.cape", "--table", table]
         code, out, err = cape(*asked, *options)
         assert (code, err) == (0, "")
         return out
@@ -106,13 +106,13 @@ def test_counts_of_no_rows_are_refused(refused, folder, counts, tmp_path):
     "table", ["loans; drop table loans", "select * from loans", "loans where age > 30"]
 )
 def test_what_is_no_table_is_refused(refused, folder, table):
-    asked = ("evidence", folder / "watch.cape", "--sql", "--table", table)
+    asked = ("evidence", folder / "watch.cape", "--table", table)
     refused(*asked, says=["table must be", repr(table)])
 
 
 def test_counts_come_as_csv_and_from_a_database(cape, folder, counts, tmp_path):
     duckdb.sql(f"copy (from '{counts}') to '{tmp_path / 'duck.csv'}'")
-    asked = ["evidence", folder / "watch.cape", "--sql", "--dialect", "sqlite"]
+    asked = ["evidence", folder / "watch.cape", "--dialect", "sqlite"]
     of_sqlite = cape(*asked)[1]
     with closing(sqlite3.connect(":memory:")) as bank:
         batch = pd.read_parquet(folder / "batch.parquet")
@@ -149,7 +149,7 @@ def test_rows_without_a_group_are_said(cape, folder, tmp_path):
     train += ["--positive", "good", "--score", "p", "--group", "city"]
     assert cape(*train, "--missing-groups", "group")[0] == 0
     table = f"read_parquet('{tmp_path / 'batch.parquet'}')"
-    _, counting, _ = cape("evidence", model, "--sql", "--table", table)
+    _, counting, _ = cape("evidence", model, "--table", table)
     path = tmp_path / "counts.parquet"
     duckdb.sql(f"copy ({counting}) to '{path}'")
     of_counts = cape("predict", model, "--json", "--counts", path)
@@ -163,10 +163,9 @@ def test_what_counts_cannot_do_is_refused(refused, folder, counts, tmp_path):
     refused(*asked, "--checked", counts, says="--checked")
     rows = ["predict", folder / "watch.cape", "--counts", folder / "batch.parquet"]
     refused(*rows, says="model")
-    refused("evidence", folder / "watch.cape", says="--sql")
-    unknown = ["evidence", folder / "watch.cape", "--sql", "--dialect", "cobol"]
+    unknown = ["evidence", folder / "watch.cape", "--dialect", "cobol"]
     refused(*unknown, says=["--dialect", "cobol"])
 
 
 def test_a_model_that_scores_itself_has_no_statement(refused, people_folder):
-    refused("evidence", people_folder / "m.cape", "--sql", says=["MODEL", "Scores"])
+    refused("evidence", people_folder / "m.cape", says=["MODEL", "Scores"])

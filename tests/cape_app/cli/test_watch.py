@@ -130,7 +130,7 @@ def test_what_is_odd_about_dates_is_said(cape, folder, tmp_path):
 def test_counts_of_a_database_are_a_look_like_any_other(cape, folder, tmp_path):
     duckdb = pytest.importorskip("duckdb")
     model, file = folder / "model.cape", folder / "2026-05-04.csv"
-    code, statement, _ = cape("evidence", model, "--sql", "--table", "loans")
+    code, statement, _ = cape("evidence", model, "--table", "loans")
     assert code == 0
     with duckdb.connect() as database:
         database.register("loans", pd.read_csv(file))
