@@ -30,7 +30,9 @@ from cape.evidence._histogram import (
     LEAST_WEIGHT,
     MOST_WEIGHT,
     ONE,
+    RESCALE,
     WEIGHT_UNIT,
+    WEIGHTS,
     ScoreHistogram,
 )
 from cape.training._group_model import GroupModel
@@ -68,11 +70,17 @@ _OF_FLAGS = np.nextafter([0, 0, 1, 1], [0, 1, 1, 2], dtype=np.float32)
 """All edges that a column of 0 and 1 can have."""
 
 _WHOLE = ("part", "cell", "n", "total")
-_WEIGHED = ("weight", "product", "high", "mixed", "low")
-"""Sums of weights u, in their unit, and of u times the score; and, of u = 2^22 a + b,
-sums of a a, a b and b b, which tell the sum of the squares without overflow."""
+_WEIGHED = {
+    "weight": "units",
+    "product": "product",
+    "high": "a * a",
+    "mixed": "a * b",
+    "low": "b * b",
+}
+"""Sums of weights, in their unit, and of weights times scores; and, of weights 2^22 a +
+b, what tells the sum of their squares without overflow."""
 
-_HALF_BITS = 22
+_HALF = 1 << 22
 _TRUTHS = {"true": 1.0, "t": 1.0, "false": 0.0, "f": 0.0}
 
 
@@ -168,8 +176,8 @@ def query(
             by = [*keys, "cell"]
         sums = ["COUNT(*) AS n", "0 AS total"]
         if weight is not None:
-            sums.append(_sum("units", "weight"))
-            sums += [f"0 AS {name}" for name in _WEIGHED[1:]]
+            sums += [_sum("units", "weight"), "0 AS product"]
+            sums += ["0 AS high", "0 AS mixed", "0 AS low"]
         selects.append(_select([*head, *sums], rows, by))
     return _translate(" UNION ALL ".join(selects), table, dialect)
 
@@ -323,7 +331,7 @@ def _rows(
         number = f"CAST({_quoted(weight)} AS DOUBLE)"
         units = _ROUNDED.format(f"{number} * {1 / WEIGHT_UNIT}e0")
         is_good = f"{number} = 0e0 OR ({number} >= {LEAST_WEIGHT}e0"
-        is_good += f" AND {number} <= {MOST_WEIGHT // 4}e0)"
+        is_good += f" AND {number} <= {MOST_WEIGHT}e0)"
         chosen.append(f"CASE WHEN {is_good} THEN {units} ELSE -1e0 END AS units")
     return _select([*chosen, f"{value} AS value"], _TABLE)
 
@@ -391,19 +399,14 @@ def _count_scores(
     sums = ["CAST(SUM(s) AS BIGINT) AS total"]
     if weight is not None:
         rounded = f"CASE WHEN units < 0e0 THEN {_BAD_WEIGHT}e0 ELSE {rounded} END"
-        sums.append(_sum("units", "weight"))
-        sums.append(_sum("product", "product"))
-        for name, product in zip(
-            _WEIGHED[2:], ("a * a", "a * b", "b * b"), strict=True
-        ):
-            sums.append(_sum(product, name))
+        sums += [_sum(values, name) for name, values in _WEIGHED.items()]
     score = _select(
         [*names, f"{rounded} AS s", *_units(weight)],
         _rows(keys, scores.score, "DOUBLE", weight),
     )
     whole = [*names, "CAST(s AS BIGINT) AS s", f"CAST({found} AS BIGINT) AS bucket"]
     if weight is not None:
-        half = f"{2**_HALF_BITS}e0"
+        half = f"{_HALF}e0"
         a = f"({_ROUNDED.format(f'units / {half}')})"
         product = _ROUNDED.format(f"units * s / {ONE}e0")
         whole += ["units", f"{product} AS product"]
@@ -557,11 +560,10 @@ def _read(clf: Any, counts: Any) -> Any:
             )
         frame[name] = numbers.astype(np.int64)
     if weighed:
-        squares = 0
-        for place, name in enumerate(_WEIGHED[2:]):
-            times = 1 << _HALF_BITS * (2 - place)
-            squares += frame[name].astype(object) * times * (2 if place == 1 else 1)
-        frame["squares"] = squares
+        high, mixed, low = (
+            frame[name].astype(object) for name in ("high", "mixed", "low")
+        )
+        frame["squares"] = (high * _HALF + 2 * mixed) * _HALF + low
         frame["weight"] = frame["weight"] * WEIGHT_UNIT
         frame["product"] = frame["product"] * (WEIGHT_UNIT * ONE)
     return frame.reset_index(drop=True)
@@ -576,8 +578,7 @@ def _refuse_scores(scores: Scores, frame: Any) -> None:
     if _BAD_WEIGHT in rows:
         raise ParameterError(
             "weight",
-            f"must be 0, or at least {LEAST_WEIGHT:.4f} and at most "
-            f"{MOST_WEIGHT // 4:,}, got others in {rows[_BAD_WEIGHT]} rows.",
+            f"must be {WEIGHTS}, got others in {rows[_BAD_WEIGHT]} rows: {RESCALE}.",
         )
     if _OUTSIDE in rows:
         raise ValueError(

@@ -22,7 +22,7 @@ from cape.base._groups import (
 )
 from cape.base._json_fields import seal, unseal
 from cape.evidence._columns import ColumnCounts
-from cape.evidence._histogram import MOST_WEIGHT, WEIGHT_UNIT, ScoreHistogram
+from cape.evidence._histogram import WEIGHT_UNIT, ScoreHistogram
 from cape.shown._notebook import InNotebook
 
 _FORMAT = 2
@@ -332,13 +332,6 @@ class Evidence(InNotebook):
                     f"group {group_name(group)!r}: leave its rows out.",
                 )
             groups[group] = part.effective()
-        total = sum(part.weight for part in groups.values())
-        if total > MOST_WEIGHT:
-            raise ParameterError(
-                "sample_weight",
-                f"must sum to at most {MOST_WEIGHT:,} to be counted exactly, got "
-                f"{total:,.0f}: divide all weights by the same number.",
-            )
         return Evidence(self.fingerprint, groups)
 
     def table(self) -> pd.DataFrame:

@@ -28,15 +28,19 @@ HALF = ONE >> 1
 
 WEIGHT_UNIT = 1 / (1 << 20)
 """Weights are counted in units of 2^-20: sums of multiples of it are exact in floating
-point up to `MOST_WEIGHT`, so no order of rows and no splitting matters."""
+point up to 2^33, which is more than there are people, so that no order of rows and no
+splitting matters."""
 
 _PRODUCT_UNIT = ONE * WEIGHT_UNIT
 
-MOST_WEIGHT = 1 << 33
-"""What weights may sum to; more than there are people."""
-
 LEAST_WEIGHT = 1 / (1 << 10)
 """Smaller weights would be rounded by more than one part in two thousand."""
+
+MOST_WEIGHT = 1 << 31
+
+WEIGHTS = f"0 or from {LEAST_WEIGHT:.4f} to {MOST_WEIGHT:,}"
+RESCALE = "multiply all weights by the same number, or divide them"
+"""What weights must be, and the remedy."""
 
 # 2^15 scores take a quarter of a megabyte, and are counted in the cache.
 _SCORES_AT_ONCE = 1 << 15
@@ -124,20 +128,17 @@ def round_weights(weights: np.ndarray) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a weight is too small to be counted.
+        If a weight is too small or too large to be counted.
 
     Examples
     --------
     >>> round_weights(np.array([0.0, 2.5, 1e-2])).round(6).tolist()
     [0.0, 2.5, 0.01]
     """
-    small = weights[(weights > 0) & (weights < LEAST_WEIGHT)]
-    if len(small):
-        raise ParameterError(
-            "sample_weight",
-            f"must be 0 or at least {LEAST_WEIGHT:.4f} in every row, got "
-            f"{small[0]:.3g}: multiply all weights by the same number.",
-        )
+    bad = weights[(weights != 0) & ((weights < LEAST_WEIGHT) | (weights > MOST_WEIGHT))]
+    if len(bad):
+        problem = f"must be {WEIGHTS} in every row, got {bad[0]:.3g}: {RESCALE}."
+        raise ParameterError("sample_weight", problem)
     return np.rint(weights / WEIGHT_UNIT) * WEIGHT_UNIT
 
 

@@ -185,7 +185,7 @@ class GroupDraws:
     def new_sample(self, member: int) -> Confusion:
         """Draw batches from the rates of training; the number of calls varies."""
         random = np.random.default_rng(self.seed)
-        rows = self.adapted.whole_rows
+        rows = round(self.adapted.effective_rows)
         # The realised prevalence is a count of rows divided by their number.
         positives = np.rint(self.prevalences * rows).astype(int)
         of_positives, of_negatives = self._known(member)
@@ -199,7 +199,7 @@ class GroupDraws:
         All members share the random numbers, so that differences are not noise. The
         log-odds of the rates may have moved by themselves, by ``rates_move``.
         """
-        rows = self.adapted.whole_rows
+        rows = round(self.adapted.effective_rows)
         positives = np.rint(self.prevalences * rows)
         share = float(self.situation.predicted_prevalences[member])
         called = round(share * rows)

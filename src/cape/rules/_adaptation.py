@@ -144,11 +144,6 @@ class GroupAdaptation:
         return self.rows if self.worth is None else self.worth
 
     @property
-    def whole_rows(self) -> int:
-        """The same as a whole number, for what is simulated."""
-        return max(round(self.effective_rows), 1)
-
-    @property
     def fully_labelled(self) -> bool:
         """Whether all rows have a label."""
         return self.labels.rows == self.rows
@@ -332,6 +327,8 @@ class Adaptation(InNotebook, GroupResult):
                 "training": adapted.training_prevalence,
                 "now": adapted.estimate,
             }
+            if adapted.worth is not None:
+                row["worth"] = round(adapted.worth)
             if any(one.labels.verdict for one in self.groups.values()):
                 row["without labels"] = adapted.without_labels
             row |= {

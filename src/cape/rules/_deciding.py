@@ -289,18 +289,15 @@ def _notes(
     for quantifier in [model.quantifier for model in models.values()][:1]:
         if quantifier.borrows_interval:
             notes.append(words.borrowed_interval(type(quantifier).__name__))
-    for in_training in (True, False):
-        alone = []
-        for group, part in parts.items():
-            have = (models[group].weighted, part.scores.is_weighted)
-            if have == (in_training, not in_training):
-                alone.append(group_name(group))
-        if alone:
-            notes.append(words.weighted(alone, in_training=in_training))
-    little = {}
+    on_one_side = []
+    little = []
     for group, part in parts.items():
+        if models[group].weighted != part.scores.is_weighted:
+            on_one_side.append(group_name(group))
         if part.scores.size < FEWEST_ROWS_TO_ADAPT <= part.rows:
-            little[group_name(group)] = (part.rows, part.scores.size)
+            little.append(words.worth_text(part.rows, part.scores.size, group))
+    if on_one_side:
+        notes.append(words.weighted(on_one_side))
     if little:
         notes.append(words.worth_little(little))
     return (*notes, *rule.notes(situations, chosen))

@@ -172,6 +172,8 @@ def examination_shown(examination: results.Examination) -> tuple[str, Table, lis
             "now": Estimate(facts["estimate"], facts["low"], facts["high"]),
             "predicted": facts["predicted_prevalence"],
         }
+        if "worth" in facts:
+            row["worth"] = round(facts["worth"])
         # Nothing is known of the rates where too little is known of the group.
         is_known = facts["action"]["code"] in ("use", "shares", "label")
         for rate in ("fpr", "fnr", "accuracy"):

@@ -597,24 +597,24 @@ def borrowed_interval(quantifier: str) -> str:
     )
 
 
-def weighted(names: Sequence[str], *, in_training: bool) -> str:
+def weighted(names: Sequence[str]) -> str:
     """Say that only the rows of training, or only those of the batch, had weights."""
-    rows = f"the training rows of {quoted(names, _MOST_NAMES)} had unequal weights"
-    remedy = "rows of this batch none: pass their weights as sample_weight (--weight)"
-    if not in_training:
-        rows = f"the rows of {quoted(names, _MOST_NAMES)} have unequal weights"
-        remedy = "training rows none: fit with sample_weight (--weight), too"
     return (
-        f"{rows}, {remedy}. Where the batch differs from training, nobody can say "
-        "whether that is more than the weights."
+        f"of {quoted(names, _MOST_NAMES)}, either training rows or rows of this batch "
+        "have unequal weights, and the others none: give both their weights "
+        "(sample_weight, --weight). Where the batch differs from training, nobody can "
+        "say whether that is more than the weights."
     )
 
 
-def worth_little(worth: Mapping[str, tuple[int, float]]) -> str:
+def worth_text(rows: int, worth: float, group: Any = None) -> str:
+    """Say how many rows of equal weight are as certain as rows with weights."""
+    whose = "" if group is None else f" of {group_name(group)!r}"
+    return f"the {rows_text(rows)}{whose} are worth {worth:,.0f} of equal weight"
+
+
+def worth_little(groups: Sequence[str]) -> str:
     """Say that a few rows have most of the weight."""
-    groups = []
-    for name, (rows, equal) in worth.items():
-        groups.append(f"the {rows_text(rows)} of {name!r} are worth {equal:.1f}")
     return (
         f"weights are so unequal that single rows decide: {_few(groups)}. Trim the "
         "largest weights, or give more rows."

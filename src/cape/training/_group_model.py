@@ -166,9 +166,7 @@ class Pool(ABC):
         return scores / ONE
 
     @abstractmethod
-    def tally(
-        self, deciding: np.ndarray, edges: np.ndarray, weights: Any = None
-    ) -> Any:
+    def tally(self, deciding: Any, edges: np.ndarray, weights: Any = None) -> Any:
         """Count what evidence has to keep so that `called` can be computed from it.
 
         Parameters
@@ -321,9 +319,7 @@ class ThresholdPool(Pool):
             called, np.maximum(posterior, just_above_half), np.minimum(posterior, 0.5)
         )
 
-    def tally(
-        self, deciding: np.ndarray, edges: np.ndarray, weights: Any = None
-    ) -> ScoreHistogram | None:
+    def tally(self, deciding: Any, edges: np.ndarray, weights: Any = None) -> Any:
         """Count the deciding scores, unless the quantifier's histogram has them."""
         if len(self.models) == 1:
             return None
@@ -408,9 +404,7 @@ class DecidedPool(ThresholdPool):
             return scores / ONE
         return super().probability(scores, member)
 
-    def tally(
-        self, deciding: np.ndarray, edges: np.ndarray, weights: Any = None
-    ) -> ScoreHistogram:
+    def tally(self, deciding: Any, edges: np.ndarray, weights: Any = None) -> Any:
         """Count the scores of the rows that were decided as positive."""
         scores, decisions = deciding
         decided = decisions > HALF
@@ -460,9 +454,7 @@ class ResampledPool(Pool):
         counts = np.array([counts for _, counts in members])
         return cls(thetas, models, MemberRates(*counts.T.copy()))
 
-    def tally(
-        self, deciding: np.ndarray, edges: np.ndarray, weights: Any = None
-    ) -> np.ndarray:
+    def tally(self, deciding: Any, edges: np.ndarray, weights: Any = None) -> Any:
         """Count the rows that each member calls positive."""
         votes = deciding
         if deciding.dtype != bool:

@@ -243,13 +243,17 @@ class RollingCape:
             batch = batch_of(
                 self.clf, X, sensitive_features, sample_weight, whole=False
             )
-            self._check_weights(batch.weights)
+            weighted = batch.weights is not None
+            is_alike = self._weighted in (None, weighted)
+            if not is_alike or (weighted and not batch.weights.all()):  # type: ignore[union-attr]
+                problem = "must be above 0 in all calls of a stream, or in none given."
+                raise ParameterError("sample_weight", problem)
             check_same_order(X=X, times=times, ids=ids)
             moments, zoned = self._check_times(times, len(batch))
             names = self._check_ids(ids, len(batch))
             # All rows are read before any joins, so that a failure changes nothing.
             arriving = self._read(batch, moments, names)
-            self._weighted = sample_weight is not None
+            self._weighted = weighted
             self._zoned = zoned
             numbers = np.arange(len(batch)) // self._size
             if times is not None:
@@ -321,16 +325,6 @@ class RollingCape:
     def __repr__(self) -> str:
         rows = self.evidence().rows.values()
         return f"RollingCape({self.window!r}: {sum(rows)} rows of {len(rows)} groups)"
-
-    def _check_weights(self, weights: np.ndarray | None) -> None:
-        """Raise if rows have weights and earlier ones have none, or the reverse."""
-        if self._weighted is not None and self._weighted == (weights is None):
-            raise ParameterError(
-                "sample_weight", "must be given in all calls of a stream, or in none."
-            )
-        if weights is not None and not weights.all():
-            problem = "must be above 0 in every row of a stream, got 0."
-            raise ParameterError("sample_weight", problem)
 
     def _read(
         self, batch: Batch, moments: np.ndarray, names: list[Any]

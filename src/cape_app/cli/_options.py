@@ -283,7 +283,7 @@ class Batch(Csv):
         loaded = load_model(model, key=self.key_file)
         if self.weight is None:
             return loaded
-        columns = replace(loaded.columns, weight=self.weight, weighs=True)
+        columns = replace(loaded.columns, weight=self.weight)
         return replace(loaded, columns=columns)
 
     def to_paste(self, name: str, model: Path, file: Any, **given: Any) -> str:

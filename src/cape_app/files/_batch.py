@@ -28,6 +28,7 @@ from cape.examination._examination import Observed
 from cape.metrics import confusion_by_group
 from cape.rules._deciding import decide
 from cape.rules._rules import make_rule
+from cape.shown._results import worth_text
 from cape.training._reading import Reading
 from cape_app.files import _scan
 from cape_app.files._model import TableModel
@@ -392,7 +393,11 @@ def _examine(
         # What the adaptation would warn of is in the examination, in more detail.
         warnings.simplefilter("ignore", AdaptationWarning)
         examination = examine(model.clf, evidence=evidence, **settings)
-    for note in examination.adaptation.notes:
+    said = [*examination.adaptation.notes]
+    worth = sum(one.effective_rows for one in examination.adaptation.groups.values())
+    if worth != examination.rows:
+        said.append(worth_text(examination.rows, worth))
+    for note in said:
         notes.say("rule", text=note, file=file)
     return examination
 

@@ -61,8 +61,6 @@ class Columns:
         missing.
     weight : str or None, default=None
         Name of the column with the weights of rows.
-    weighs : bool, default=False
-        Whether files must have it.
 
     Examples
     --------
@@ -81,7 +79,6 @@ class Columns:
     group_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     weight: str | None = None
-    weighs: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON makes of it: tuples are lists.
@@ -92,7 +89,6 @@ class Columns:
         ['race']
         """
         content: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        del content["weighs"]
         if self.weight is None:
             del content["weight"]
         return content
@@ -167,8 +163,6 @@ class Columns:
             If a column is missing.
         """
         needed = [*self.groups, *self.features]
-        if self.weighs and self.weight is not None:
-            needed.append(self.weight)
         check_columns_exist(needed, names, path)
         # Such columns are common (an id, the date of export) and harmless; but a note
         # on them tells when a column was renamed.

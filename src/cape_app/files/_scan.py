@@ -27,7 +27,7 @@ from cape.training._threads import available_threads, blas_in_one_thread, in_thr
 from cape_app.files._columns import Bins, label_text
 from cape_app.files._model import WEIGHT, TableModel
 from cape_app.files._notes import Notes
-from cape_app.tables import Dialect, Source, TableError
+from cape_app.tables import Dialect, Source, TableError, check_columns_exist
 from cape_app.tables._open import open_table
 from cape_app.tables._source import nearest_of
 from cape_app.words._notes import TOTAL_ADVICE
@@ -396,8 +396,12 @@ class Scan:
         # Names first: a missing column is found before any row is read.
         labelled = columns.check_names(self.table.names, self.path, self.notes)
         types = columns.types(labels=labelled)
-        weight = columns.weight if columns.weight in self.table.names else None
+        weight = columns.weight
+        if weight == model.details["columns"].get("weight"):
+            # Only where it was named for this file, it must be there.
+            weight = weight if weight in self.table.names else None
         if weight is not None:
+            check_columns_exist([weight], self.table.names, self.path)
             types[weight] = "number"
         if rows is None:
             rows = rows_of_a_part(len(self.table.names), model.clf)

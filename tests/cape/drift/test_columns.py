@@ -427,9 +427,9 @@ def test_what_weights_of_training_change_is_not_called_drift():
             warnings.simplefilter("always")
             seen = examine(clf, X[new], sensitive_features=z[new])
         messages = [str(warning.message) for warning in caught]
-        assert any("as sample_weight" in text for text in messages) == unequal
+        assert any("give both their weights" in text for text in messages) == unequal
         assert not any("other changes" in text for text in messages)
-        assert ("as sample_weight" in " ".join(seen.adaptation.notes)) == unequal
+        assert ("give both their weights" in " ".join(seen.adaptation.notes)) == unequal
         for group, adapted in seen.adaptation.groups.items():
             assert adapted.verdict == ("weighted" if unequal else "consistent")
             assert (seen.action.groups[group].code == "use") != unequal

@@ -539,5 +539,5 @@ def test_what_is_no_weight_is_refused(bad):
     rows = frame.assign(w=[bad, *weights[1:]])
     statement = sql.query(clf, "rows_", weight="w")
     counts = duckdb.connect().register("rows_", rows).sql(statement).df()
-    with pytest.raises(ValueError, match="weight must be 0, or at least .* in 1 rows"):
+    with pytest.raises(ValueError, match="weight must be 0 or from .* in 1 rows"):
         sql.evidence(clf, counts)

@@ -303,7 +303,7 @@ def batches(
     )
     return GroupDraws(
         situation,
-        SimpleNamespace(rows=rows, effective_rows=rows, whole_rows=rows),
+        SimpleNamespace(rows=rows, effective_rows=rows),
         np.full(n_draws, prevalence),
         np.random.default_rng(seed).standard_normal(n_draws),
         noise,

@@ -395,3 +395,22 @@ def test_the_labels_of_all_rows_decide_where_the_file_is_named_again(
     assert found == pytest.approx(shares.to_dict())
     pd.read_csv(base[2]).drop(columns="y").to_csv(tmp_path / "n.csv", index=False)
     refused(*base[:2], tmp_path / "n.csv", "--checked", tmp_path / "n.csv", says="'y'")
+
+
+def test_weights_are_a_column(cape, tmp_path):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": random.normal(size=300), "w": random.random(300) + 0.5})
+    frame["y"] = (frame["a"] + random.normal(size=300) > 0).astype(int)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    arguments = [tmp_path / "t.csv", "--label", "y", "--learner", "logistic"]
+    model = tmp_path / "m.cape"
+    assert cape("train", *arguments, "--drop", "w", "--out", model)[0] == 0
+    code, _, said = cape("predict", model, tmp_path / "t.csv", "--weight", "w")
+    assert code == 0
+    assert "are worth" in said
+    code, _, said = cape("predict", model, tmp_path / "t.csv", "--weight", "v")
+    assert code == 2
+    assert "no column 'v'" in said
+    code, _, said = cape("predict", model, tmp_path / "t.csv", "--weight", "a")
+    assert code == 2
+    assert "--weight must be at least 0 in every row" in said
