@@ -28,7 +28,6 @@ from cape.examination._examination import Observed
 from cape.metrics import confusion_by_group
 from cape.rules._deciding import decide
 from cape.rules._rules import make_rule
-from cape.shown._results import worth_text
 from cape.training._reading import Reading
 from cape_app.files import _scan
 from cape_app.files._model import TableModel
@@ -393,12 +392,11 @@ def _examine(
         # What the adaptation would warn of is in the examination, in more detail.
         warnings.simplefilter("ignore", AdaptationWarning)
         examination = examine(model.clf, evidence=evidence, **settings)
-    said = [*examination.adaptation.notes]
+    for note in examination.adaptation.notes:
+        notes.say("rule", text=note, file=file)
     worth = sum(one.effective_rows for one in examination.adaptation.groups.values())
     if worth != examination.rows:
-        said.append(worth_text(examination.rows, worth))
-    for note in said:
-        notes.say("rule", text=note, file=file)
+        notes.say("weights", n=examination.rows, worth=worth, file=file)
     return examination
 
 

@@ -13,6 +13,7 @@ from cape_app.files import (
     train_file,
 )
 from cape_app.files._notes import Notes
+from cape_app.words._notes import note_text
 
 READING = {"label": "y", "group": ["z"], "learner": "logistic"}
 
@@ -41,7 +42,7 @@ def predicted(folder, name="new.csv", **given):
     notes = Notes()
     model = load_model(folder / "m.cape")
     out = predict_file(model, folder / name, notes=notes, **given)
-    return out, " ".join(note.values.get("text", "") for note in notes)
+    return out, " ".join(note_text(note.code, note.values) for note in notes)
 
 
 def test_a_file_says_what_python_says(folder):
