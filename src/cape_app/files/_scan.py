@@ -397,7 +397,7 @@ class Scan:
         labelled = columns.check_names(self.table.names, self.path, self.notes)
         types = columns.types(labels=labelled)
         weight = columns.weight
-        if weight == model.details["columns"].get("weight"):
+        if weight == model.details.get("columns", {}).get("weight"):
             # Only where it was named for this file, it must be there.
             weight = weight if weight in self.table.names else None
         if weight is not None:
