@@ -252,9 +252,9 @@ def test_examination_and_truth_are_weighted(plain):
     scored = seen.score(TRUTH)
     for group, score in scored.groups.items():
         rows = group == GROUPS
-        assert score.truth == np.average(TRUTH[rows], weights=WEIGHTS[rows])
+        assert score["truth"] == np.average(TRUTH[rows], weights=WEIGHTS[rows])
         called = np.average(decided[rows], weights=WEIGHTS[rows])
-        assert score.predicted == pytest.approx(called)
+        assert score["predicted"] == pytest.approx(called)
         expected = seen.expected.groups[group].fnr
         assert expected.width > alike.expected.groups[group].fnr.width
     compared = seen.compare(TRUTH, decided, sensitive_features=GROUPS)
