@@ -113,10 +113,9 @@ def test_pooch_itself_fetches_from_a_server(tmp_path):
     with http.server.HTTPServer(("127.0.0.1", 0), Serve) as server:
         thread = threading.Thread(target=server.handle_request)
         thread.start()
-        file = _files.RemoteFile(
-            NAME, f"http://127.0.0.1:{server.server_port}/table.csv", SHA256
-        )
-        assert _files.get_file(file, tmp_path).read_bytes() == CONTENT
+        url = f"http://127.0.0.1:{server.server_port}/table.csv"
+        file = _files.get_file(NAME, url, SHA256, tmp_path)
+        assert file.read_bytes() == CONTENT
         thread.join()
 
 
