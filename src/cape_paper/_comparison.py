@@ -31,10 +31,7 @@ PARITY = (
 )
 """Columns of criteria that the paper does not have."""
 
-GRID = {
-    "max_depth": [1, 2, 3],
-    "max_iter": [50, 100, 150],
-}
+GRID = {"max_depth": [1, 2, 3], "max_iter": [50, 100, 150]}
 """Depths and numbers of trees: the ranges that R's caret tries for its ``gbm``."""
 
 

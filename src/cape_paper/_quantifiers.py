@@ -18,14 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier
 from cape.quantify import QUANTIFIERS, ScoreHistogram, make_quantifier, round_scores
 from cape_paper._cells import Results, judged, mean_records
-from cape_paper._problem import (
-    Problem,
-    Rows,
-    draw_classes,
-    run_cases,
-    split,
-    take,
-)
+from cape_paper._problem import Problem, Rows, draw_classes, run_cases, split, take
 
 SIZES = (20, 100, 1000)
 """Rows of each group in a batch."""

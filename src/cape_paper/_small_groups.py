@@ -40,10 +40,7 @@ _AGES = (3, 6, 9, 11)
 
 
 def run_small_groups(
-    *,
-    seeds: int = 3,
-    data_home: Any = None,
-    **running: Any,
+    *, seeds: int = 3, data_home: Any = None, **running: Any
 ) -> Results:
     """Estimate the shares of forty groups with few training rows.
 

@@ -16,10 +16,7 @@ Tables = dict[str, pd.DataFrame]
 """Tables of text by their titles."""
 
 _FIGURE = ["accuracy_1", "pd_1", "pe_01"]
-_VERDICTS = (
-    *("consistent", "some_drift", "drifted", "uncertain"),
-    "not_tested",
-)
+_VERDICTS = ("consistent", "some_drift", "drifted", "uncertain", "not_tested")
 _WITH_LABELS = ("CAPE, labels", "labels alone")
 _KINDS = {
     "pure": "Pure prior shift",
@@ -170,17 +167,14 @@ def _method_lines(rows: pd.DataFrame, printed: Any) -> list[Results]:
         values = of_method.select_dtypes("number").drop(columns="seed")
         # A value that is undefined with one seed is undefined.
         means = values.mean(skipna=False)
-        lines.append({"method": method, **_defined(means)})
+        known = means.astype(object).where(means.notna(), None)
+        lines.append({"method": method, **known})
         if len(values) > 1:
             spreads = values.std(skipna=False).map(lambda value: number(value, 4))
             lines.append({"method": f"± sd of {len(values)}", **spreads})
         if method in printed:
             lines.append({"method": "print", **printed[method]})
     return lines
-
-
-def _defined(values: pd.Series) -> Any:
-    return values.astype(object).where(values.notna(), None).to_dict()
 
 
 def _frame_of_rows(results: Results) -> pd.DataFrame:

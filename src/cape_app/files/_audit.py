@@ -12,11 +12,7 @@ import pandas as pd
 
 from cape.base._groups import EVERYONE, MISSING_GROUP, Group
 from cape.base._numbers import quoted
-from cape.base._table import (
-    as_kind,
-    plain_text,
-    plain_value,
-)
+from cape.base._table import as_kind, plain_text, plain_value
 from cape.base._validation import check_choice, check_weights
 from cape.metrics._rates import Confusion
 from cape_app.files._columns import (

@@ -12,15 +12,9 @@ import pandas as pd
 
 from cape import persist
 from cape.base._json_fields import strict_json
-from cape.base._table import (
-    kind_of,
-    plain_value,
-    words_for_missing,
-)
+from cape.base._table import kind_of, plain_value, words_for_missing
 from cape.shown import _backtest
-from cape_app.files._columns import (
-    Columns,
-)
+from cape_app.files._columns import Columns
 from cape_app.files._notes import Notes
 from cape_app.tables import Dialect, TableError
 

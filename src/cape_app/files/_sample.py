@@ -26,16 +26,12 @@ from cape.base._groups import Group, combined_columns, unique_names
 from cape.base._io import check_apart
 from cape.base._limits import ONE_CLASS
 from cape.base._numbers import either
-from cape.base._table import (
-    plain_value,
-)
+from cape.base._table import plain_value
 from cape.examination._needed import LabelPlan
 from cape.labels import _draw, _sample, _use
 from cape.rules._deciding import adapt
 from cape_app.files import _scan
-from cape_app.files._columns import (
-    Columns,
-)
+from cape_app.files._columns import Columns
 from cape_app.files._model import TableModel
 from cape_app.files._notes import Notes
 from cape_app.tables import (

@@ -12,13 +12,7 @@ import pyarrow as pa
 
 from cape_app.tables._csv import CsvTable
 from cape_app.tables._pour import open_json_lines, open_sheet, open_sqlite
-from cape_app.tables._source import (
-    Dialect,
-    Source,
-    TableError,
-    resolve,
-    table_format,
-)
+from cape_app.tables._source import Dialect, Source, TableError, resolve, table_format
 from cape_app.tables._table import ArrowTable, Table, Wanted, kind_of_type, naming
 
 _EMPTY_PARTITION = "__HIVE_DEFAULT_PARTITION__"
