@@ -67,6 +67,12 @@ def _at_least_1(text: str) -> int:
     return int(text)
 
 
+def _file(text: str) -> Path:
+    if not Path(text).exists():
+        raise argparse.ArgumentTypeError(f"there is no file {text}")
+    return Path(text)
+
+
 OPTIONS: dict[str, dict[str, Any]] = {
     "seeds": {"type": _at_least_1, "help": "repetitions of random methods"},
     "slow_seeds": {
@@ -90,7 +96,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "choices": ("positive", "negative"),
         "help": "the label that AIF360 is told is favourable",
     },
-    "nannyml": {"type": Path, "help": "Python of an environment with NannyML"},
+    "nannyml": {"type": _file, "help": "Python of an environment with NannyML"},
     "data_home": {
         "type": Path,
         "help": "folder of data; default CAPE_DATA, or a cache",

@@ -17,7 +17,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from cape import CapeClassifier, metrics
-from cape.quantify import QUANTIFIERS, make_quantifier
+from cape.quantify import QUANTIFIERS
 from cape_paper._cells import Cell, Results, run_cells
 from cape_paper._methods import METHODS, make_method
 from cape_paper._peers import with_group_columns
@@ -199,9 +199,8 @@ def _quantify(problem: Problem, learner: Any, seed: int) -> Results:
     estimates = []
     for group in problem.groups:
         model = clf.models_[group]
-        for name in QUANTIFIERS:
-            quantifier = make_quantifier(name)
-            quantifier.fit(model.positives, model.negatives)
+        for name, kind in QUANTIFIERS.items():
+            quantifier = kind().fit(model.positives, model.negatives)
             estimate = quantifier.estimate(evidence.groups[group].scores)
             key = {"quantifier": name, "group": group, "seed": seed}
             estimates.append({**key, "estimate": estimate})

@@ -166,9 +166,8 @@ def _logged(problem: Problem, model: Any, rows: Rows) -> pd.DataFrame:
     X, y, z = rows
     score = model.predict_proba(_features(problem, rows))[:, 1]
     decision = (score > 0.5).astype(int)
-    return X.assign(
-        score=score, decision=decision, label=y, group=z.to_numpy()
-    ).reset_index(drop=True)
+    logged = X.assign(score=score, decision=decision, label=y, group=z.to_numpy())
+    return logged.reset_index(drop=True)
 
 
 def _ask_nannyml(python: Path, reference: pd.DataFrame, batch: pd.DataFrame) -> Results:

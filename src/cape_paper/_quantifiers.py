@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from cape import CapeClassifier
-from cape.quantify import QUANTIFIERS, ScoreHistogram, make_quantifier, round_scores
+from cape.quantify import QUANTIFIERS, ScoreHistogram, round_scores
 from cape_paper._cells import Results, judged, mean_records
 from cape_paper._problem import Problem, Rows, draw_classes, run_cases, split, take
 
@@ -130,8 +130,8 @@ def _batches(
 def _methods(model: Any) -> dict[str, Callable[[ScoreHistogram], float]]:
     """Return the fitted quantifiers of a group, each a function of a batch's scores."""
     methods: dict[str, Callable[[ScoreHistogram], float]] = {}
-    for name in QUANTIFIERS:
-        quantifier = make_quantifier(name).fit(model.positives, model.negatives)
+    for name, kind in QUANTIFIERS.items():
+        quantifier = kind().fit(model.positives, model.negatives)
         methods[f"cape {name}"] = quantifier.estimate
     if find_spec("quapy"):
         for name in PEERS["quapy"]:

@@ -294,10 +294,8 @@ def _shift_tables(results: Results) -> Tables:
     """Make the tables of a run on real shifts."""
     records = pd.DataFrame(results["records"])
     # In the order of tables.
-    for key, order in {
-        "verdict": _VERDICTS,
-        "size": ("30", "100", "300", "all"),
-    }.items():
+    orders = {"verdict": _VERDICTS, "size": ("30", "100", "300", "all")}
+    for key, order in orders.items():
         places = records[key].map(order.index)
         records = records.loc[places.sort_values(kind="stable").index]
     records["verdict"] = records["verdict"].str.replace("_", " ")
