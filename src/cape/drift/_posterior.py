@@ -249,7 +249,14 @@ class HeardLabels:
     with_bias: np.ndarray
     known: float | None
 
-    def given(self, density: np.ndarray, move: Any, drift: Any) -> np.ndarray:
+    def density(self, prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
+        """Return the density of the share, mixed over all scenarios."""
+        # The axes are drifts, slopes and points.
+        sound = np.tensordot(self.sound, prior, axes=(0, 0)) * likelihood[:, None]
+        biased = self.biased.sum(axis=(0, 1))[:, None] * self.with_bias
+        return ((sound.sum(axis=0) + biased) * self.labels).sum(axis=0)
+
+    def given(self, density: np.ndarray, move: int, drift: int) -> np.ndarray:
         """Return the density of the share in a scenario, with its labels."""
         sound = (self.sound[move, drift] @ self.labels) * density
         return sound + (self.biased[move, drift] @ self.labels) * self.with_bias
@@ -397,7 +404,7 @@ def find_posterior(
     if not groups:
         return Posterior({}, _from_logarithms(logs))
     factors = [labels.get(group) for group in groups]
-    longest = max(0 if factor is None else len(factor.points()) for factor in factors)
+    longest = max(0 if factor is None else factor.points.size for factor in factors)
     blocks = []
     for first in range(0, len(groups), _GROUPS_AT_ONCE):
         rows = slice(first, first + _GROUPS_AT_ONCE)
@@ -497,9 +504,8 @@ class _Block:
         for row in range(len(weights)):
             labels = heard.get(self.place.start + row)
             if labels is not None:
-                density = prior[row][:, None] * self.likelihood[row]
-                density = labels.given(density, slice(None), slice(None))
-                weights[row] = _normalised(density.sum(axis=(0, 1)) * self.steps[row])
+                density = labels.density(prior[row], self.likelihood[row])
+                weights[row] = _normalised(density * self.steps[row])
         return weights
 
     def held_back(self, weights: np.ndarray, scenarios: np.ndarray) -> np.ndarray:
@@ -519,8 +525,7 @@ def _with_points(labels: Sequence[LabelFactor | None], longest: int) -> np.ndarr
     points = np.zeros((len(labels), longest))
     for row, factor in zip(points, labels, strict=True):
         if factor is not None:
-            needed = factor.points()
-            row[: len(needed)] = needed
+            row[: factor.points.size] = factor.points
     return points
 
 

@@ -32,6 +32,7 @@ _LARGEST = 7.0
 """Cells are merged by their log-odds, in steps up to a largest number."""
 
 _NEWTON_STEPS = 12
+_LAST_STEP = 1e-12
 
 _LEVEL = 0.95
 """Level of the interval that a standard error is taken from."""
@@ -93,8 +94,9 @@ class LabelFactor:
         beyond = end * (np.maximum(_FARTHEST / end, 2) ** _BEYOND)
         away = np.hstack([-beyond[:, ::-1], error[:, None] * _NEAR, beyond])
         inner = (constant[:, None] + away)[:, :, None] + scaled[:, None]
-        log_chance = -np.logaddexp(0, -inner)
-        shares = np.exp(log_chance) @ (batch / batch.sum())
+        odds_against = np.exp(-inner)
+        log_chance = -np.log1p(odds_against)
+        shares = (1 / (1 + odds_against)) @ (batch / batch.sum())
         logs = log_chance @ (negatives + positives) - inner @ negatives
         logs = worth[:, None] * logs
         return cls(shares, logs, sample.limits, sample.n_labelled)
@@ -105,8 +107,9 @@ class LabelFactor:
         low, high = self.limits
         return low if low == high else None
 
+    @cached_property
     def points(self) -> np.ndarray:
-        """Return shares that a grid needs to hold this likelihood."""
+        """Shares that a grid needs to hold this likelihood."""
         # Slopes that agree have other points each.
         chosen = [row[first % 3 :: 3] for first, row in enumerate(self.shares)]
         return np.clip(np.concatenate([self.limits, *chosen]), *self.limits)
@@ -184,5 +187,8 @@ def _likeliest(
         missing = positives.sum() - chance @ total + half * (1 - 2 * own)
         slope = (chance * (1 - chance)) @ total + 2 * half * own * (1 - own)
         # Far from the solution a full step may overshoot.
-        constant = constant + np.clip(missing / slope, -2, 2)
+        step = np.clip(missing / slope, -2, 2)
+        constant = constant + step
+        if (np.abs(step) < _LAST_STEP).all():
+            break
     return constant, expit(constant[:, None] + scaled)

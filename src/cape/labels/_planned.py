@@ -155,7 +155,7 @@ def _label(
 
 def _with_labels(known: GroupPosterior, factor: LabelFactor) -> GroupPosterior:
     """Return the posterior of a group with labels, as if it were the only group."""
-    shares = np.unique(np.concatenate([known.shares, factor.points()]))
+    shares = np.unique(np.concatenate([known.shares, factor.points]))
     chance = 0.0 if known.heard is not None else chance_of_bias(factor.rows)
     density = known.density(shares, chance) * (SLOPE_PRIOR @ factor.likelihood(shares))
     weights = density * np.gradient(shares)

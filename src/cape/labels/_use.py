@@ -242,7 +242,7 @@ def find_contradicted(
         model = models[group]
         found, expected, error = _compare_aucs(model, sample)
         # A column at fault explains scores that say nothing, not the opposite.
-        is_reversed = ndtr((found - 0.5) / error) < LEVEL
+        is_reversed = ndtr((found - 0.5) / error) < _REFUTED
         if group in drifts and drifts[group].faults and not is_reversed:
             continue
         is_worse = _is_less_than_half(found, expected)
