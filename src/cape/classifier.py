@@ -74,9 +74,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : estimator with ``predict_proba`` or None, default=None
         The learner, C-ALG in the paper. None averages the probabilities of a logistic
-        regression and two small boosted models; from 3,000 rows on, it is the better of
-        this average and a single boosted model, by cross-validation on training rows.
-        Above 1,000 columns, the boosted models read 300 of them. With None, a data
+        regression and two small boosted models; from 20,000 rows on, it is the better
+        of this average and a single boosted model, by cross-validation. Above 1,000
+        columns, the boosted models read 300 of them. With None, a data
         frame with text, categories, dates or missing values goes through skrub's
         encoders first. `cape.Scores` is a model you already have, whose scores are
         columns of X.

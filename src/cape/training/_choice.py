@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -54,12 +53,10 @@ def make_learner(name: str) -> Any:
     return tabular_pipeline(LogisticRegression(max_iter=1000))
 
 
-_FEW_ROWS = 3000
-"""Below, the mean of three learners is best or nearly so, and choosing costs more."""
-
 _MANY_ROWS = 20_000
-"""From here on boosting with its default of 31 leaves is worth a try."""
-
+"""From here on a single boosting is worth a try. With 6,000 training rows of six public
+sets, the mean of three had the lower log loss in five, and a loss higher by .0016 in
+the sixth."""
 
 _MANY_COLUMNS = 1000
 _STRONGEST = 300
@@ -103,8 +100,6 @@ def default_candidates(n_rows: int, n_columns: int = 1) -> dict[str, Any]:
     candidates: dict[str, Any] = {f"mean of three{of_boosting}": vote}
     if is_wide:
         candidates["logistic regression"] = _logistic()
-    if n_rows >= _FEW_ROWS:
-        candidates[f"boosting, 8 leaves{of_boosting}"] = small
     if n_rows >= _MANY_ROWS:
         candidates[f"boosting, default{of_boosting}"] = _boosting(is_wide)
     return candidates
@@ -129,78 +124,6 @@ def _boosting(is_wide: bool, **settings: Any) -> Any:
     selected = SelectFromModel(strength, max_features=_STRONGEST)
     imputed = SimpleImputer(keep_empty_features=True)
     return make_pipeline(imputed, StandardScaler(), selected, learner)
-
-
-def has_member(vote: Any, learner: Any) -> bool:
-    """Tell whether a learner is a vote that another learner takes part in.
-
-    Parameters
-    ----------
-    vote, learner : unfitted learners
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> vote = VotingClassifier([("small", LogisticRegression(C=0.1))])
-    >>> has_member(vote, LogisticRegression(C=0.1))
-    True
-    >>> has_member(vote, LogisticRegression())
-    False
-    """
-    return _position(vote, learner) is not None
-
-
-def member_of(vote: VotingClassifier, learner: Any) -> Any:
-    """Return the fitted member of a fitted vote that a learner describes.
-
-    A vote trains its members on the numbers of the classes. The copy that is returned
-    has the classes themselves.
-
-    Parameters
-    ----------
-    vote : fitted VotingClassifier
-    learner : unfitted learner
-        `has_member` must be true of it.
-
-    Returns
-    -------
-    fitted learner
-    """
-    position: Any = _position(vote, learner)
-    member = copy(vote.estimators_[position])
-    if isinstance(member, Pipeline):
-        # The classes of a pipeline are those of its last step.
-        *before, (name, last) = member.steps
-        last = copy(last)
-        last.classes_ = vote.classes_
-        member.steps = [*before, (name, last)]
-    else:
-        member.classes_ = vote.classes_
-    return member
-
-
-def _position(vote: Any, learner: Any) -> int | None:
-    """Find a learner among the members of a vote by its kind and parameters."""
-    if not isinstance(vote, VotingClassifier):
-        return None
-    for position, (_, member) in enumerate(vote.estimators):
-        if type(member) is type(learner) and _parameters(member) == _parameters(
-            learner
-        ):
-            return position
-    return None
-
-
-def _parameters(learner: Any) -> dict[str, str]:
-    """Return the parameters of a learner as text, but for its seed."""
-    parameters = {}
-    for name, value in learner.get_params().items():
-        if name != "random_state":
-            parameters[name] = repr(value)
-    return parameters
 
 
 _MOST_NAMES = 5

@@ -31,8 +31,6 @@ from cape.training._borrow import FEWEST_GROUPS, Borrowed, borrow, group_effects
 from cape.training._choice import (
     columns_to_encode,
     default_candidates,
-    has_member,
-    member_of,
     tabular,
 )
 from cape.training._data import (
@@ -68,7 +66,7 @@ from cape.training._learner import (
 )
 from cape.training._sampling import prevalence_grid
 from cape.training._scores import Decisions, Scores, model_columns
-from cape.training._scoring import score_rows, vote_on_rows
+from cape.training._scoring import vote_on_rows
 from cape.training._shared import for_one_group
 from cape.training._threads import blas_in_one_thread, one_thread_to_train
 
@@ -395,7 +393,7 @@ class _Training:
             learners[name] = plan_learner(
                 self.data, recipe, names, index, self.seeds[-1], codes
             )
-        _train_candidates(list(learners.values()))
+        _train_learners(list(learners.values()))
         if len(learners) > 1:
             for name, learner in learners.items():
                 counted = []
@@ -497,32 +495,6 @@ def _has_plenty(data: TrainingData, recipe: Recipe, rows: np.ndarray | None) -> 
     """
     n_rows = len(data.labels(rows))
     return n_rows >= PLENTY_OF_ROWS or recipe.is_steady(n_rows, data.n_columns)
-
-
-def _train_candidates(learners: list[Learner]) -> None:
-    """Train candidates.
-
-    A candidate that takes part in the vote of the first is not trained: on 10,000 rows
-    this saves a quarter of the whole training.
-    """
-    vote = learners[0]
-    inside = []
-    alone = []
-    for learner in learners:
-        # Encoders are chosen for the learner, so that a member may see other columns.
-        same_rows = vote.transformer is None and learner.transformer is None
-        is_member = has_member(vote.estimator, learner.estimator)
-        takes_part = same_rows and not vote.refit and is_member
-        if takes_part:
-            inside.append(learner)
-        else:
-            alone.append(learner)
-    _train_learners(alone)
-    for learner in inside:
-        for (voting, _), (_, test) in zip(vote.folds, learner.splits, strict=True):
-            model = member_of(voting, learner.estimator)
-            scores = score_rows(model, learner.rows.take(test), learner.data.positive)
-            learner.folds.append((model, scores))
 
 
 def _worth_training(

@@ -42,6 +42,21 @@ def test_scores_that_are_no_probabilities_are_refused(bad):
         round_scores([0.5, bad])
 
 
+@pytest.mark.parametrize("weights", [None, "even", "some are 0"])
+@pytest.mark.parametrize("n", [1, 7, 600])
+def test_edges_are_the_quantiles_of_numpy(n, weights):
+    random = np.random.default_rng(n)
+    s = np.sort(random.integers(1, ONE, n))
+    worth = None if weights is None else random.uniform(0.1, 2, n)
+    if weights == "some are 0":
+        worth[1:] *= random.integers(0, 2, n - 1)
+    found = edges_for(s, s, positive_weights=worth, negative_weights=worth, cuts=100)
+    levels = np.linspace(0, 1, 51)[1:-1]
+    wanted = np.quantile(s, levels, weights=worth, method="inverted_cdf")
+    borders = edges_for(s[:1], s[:1])
+    assert set(found) - set(borders) - {s[0]} == set(wanted) - set(borders) - {s[0]}
+
+
 @given(scores, edges)
 def test_a_cell_holds_the_scores_above_its_left_edge_up_to_its_right_one(s, e):
     histogram = ScoreHistogram.of(s, e)
