@@ -16,7 +16,7 @@ API = {
         "Classifier, examination and what they return",
         "Adaptation AdaptationWarning Audit Backtest CapeClassifier Constrained "
         "Estimate Evidence Examination FrozenCape GroupSituation QUANTIFIERS "
-        "Quantifier RULES RollingCape Rule Scores Watch audit backtest examine load "
+        "Quantifier RULES RollingCape Rule Scores Watch audit backtest check examine load "
         "make_fairness_scorer "
         "make_synthetic pp_sampling prevalence_difference proportional_equality "
         "rows_needed rows_to_label save",
@@ -38,9 +38,9 @@ API = {
     ),
     "cape.examination": (
         "The parts of an examination, and help before there is a batch",
-        "Backtest ColumnShift Examination ExpectedCriteria ExpectedPerformance "
-        "LabelChecks PrevalenceMoved PriorShiftTest ScoredExamination backtest examine "
-        "rows_needed rows_to_label suspicious_columns",
+        "Backtest Check ColumnShift Examination ExpectedCriteria ExpectedPerformance "
+        "LabelChecks PrevalenceMoved PriorShiftTest ScoredExamination backtest check examine "
+        "rows_needed rows_to_label",
     ),
     "cape.persist": ("Saving and loading", "TRUSTED load read_header save"),
     "cape.watch": ("Streams and looks", "RollingCape Watch"),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Backtest,
         Examination,
         backtest,
+        check,
         examine,
         rows_needed,
         rows_to_label,
@@ -42,8 +43,8 @@ _NAMES = {
     "cape.classifier": "CapeClassifier FrozenCape",
     "cape.datasets": "make_synthetic",
     "cape.evidence._evidence": "Evidence",
-    "cape.examination": "Backtest Examination backtest examine rows_needed "
-    "rows_to_label",
+    "cape.examination": "Backtest Examination backtest check examine "
+    "rows_needed rows_to_label",
     "cape.metrics": "Audit audit make_fairness_scorer prevalence_difference "
     "proportional_equality",
     "cape.persist": "load save",

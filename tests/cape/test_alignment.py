@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+import cape
 from cape import CapeClassifier, Scores, examine
-from cape.examination import suspicious_columns
 from cape.metrics import (
     audit,
     confusion_by_group,
@@ -69,7 +69,7 @@ CALLS = {
         c, X, by(y), sensitive_features=z
     ),
     "sampling": lambda c, X, y, z, by: pp_sampling(y, 0.5, sample_weight=by(y + 1)),
-    "columns": lambda c, X, y, z, by: suspicious_columns(X, by(y)),
+    "columns": lambda c, X, y, z, by: cape.check(X, by(y), sensitive_features=by(z)),
 }
 
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+import cape
 from cape import CapeClassifier, examine
 from cape.datasets import make_synthetic
-from cape.examination import suspicious_columns
 from cape.metrics import audit
 
 
@@ -86,4 +86,4 @@ def test_audits_and_columns(world):
     for predicted in (new["y"], 1 - new["y"], 0 * new["y"]):
         check(audit(new["y"], predicted, sensitive_features=new["z"]).to_dict())
     table = pd.DataFrame({"x": [np.inf, np.nan, 1.0, -np.inf] * 10, "n": range(40)})
-    check(suspicious_columns(table, np.arange(40) % 2).to_dict())
+    check(cape.check(table, np.arange(40) % 2).to_dict())

@@ -9,20 +9,21 @@ are needed (`rows_needed`, ``labels_needed``).
 `backtest` shows how far off all of this would have been on your own past, and
 ``Examination.score`` compares one examination with the truth.
 
-`rows_needed` and `suspicious_columns` help before there is a batch, and
+`check` helps before there is a model, `rows_needed` before there is a batch, and
 `rows_to_label` draws the rows of a batch that somebody should label.
 """
 
 from cape.examination._backtest import Backtest, backtest
+from cape.examination._check import Check, check
 from cape.examination._examination import Examination, examine
 from cape.examination._expected import ExpectedCriteria, ExpectedPerformance
 from cape.examination._needed import LabelChecks, rows_needed, rows_to_label
 from cape.examination._score import ScoredExamination
 from cape.examination._shift import ColumnShift, PrevalenceMoved, PriorShiftTest
-from cape.examination._suspicious import suspicious_columns
 
 __all__ = [
     "Backtest",
+    "Check",
     "ColumnShift",
     "Examination",
     "ExpectedCriteria",
@@ -32,8 +33,8 @@ __all__ = [
     "PriorShiftTest",
     "ScoredExamination",
     "backtest",
+    "check",
     "examine",
     "rows_needed",
     "rows_to_label",
-    "suspicious_columns",
 ]

@@ -6,7 +6,7 @@ a table under their headings, and sentences below it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cape.base._estimate import Estimate
@@ -211,67 +211,3 @@ def _worst_pe(expected: results.ExpectedPerformance) -> list[str]:
         return []
     pair = f"{expected.names[worst[0]]} / {expected.names[worst[1]]}"
     return [f"Largest expected PE: {estimate_text(expected.between[worst])}, {pair}."]
-
-
-# Before there is a batch
-
-
-def suspicion_text(code: str, *numbers: Any) -> str:
-    """Say why a column should not be learned from.
-
-    Parameters
-    ----------
-    code : str
-        What was seen.
-    *numbers
-        What belongs to it: see `cape.examination.suspicious_columns`.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> suspicion_text("differ", 500, 500, 1998.0)
-    'all 500 values are distinct, out of 1,998 possible'
-    >>> suspicion_text("all positive", 1200, "with", 3.0)
-    'all 1,200 rows with 3 are positive'
-    """
-    if code == "differ":
-        return _differ(*numbers)
-    if code == "in order":
-        n, direction, share = numbers
-        text = f"all {n:,} values are distinct and {direction}"
-        return text if share == 1 else f"{text} in {share:.1%} of the rows"
-    if code == "all positive":
-        n, which, *level = numbers
-        words = " ".join([which, *map(_level_name, level)])
-        return f"all {n:,} rows {words} are positive"
-    return _SUSPICIONS[code].format(*numbers)
-
-
-_SUSPICIONS: Mapping[str, str] = {
-    "counts": "goes up by one in each row",
-    "auc": "has an AUC of {:.3f} on its own",
-    "dates": "holds dates",
-    "text as dates": "text that looks like dates ({})",
-    "numbers as dates": "numbers that look like dates ({})",
-    "since 1970": "numbers that look like dates ({} since 1970)",
-    "years": "looks like years, {} to {}",
-}
-
-
-def _differ(n_distinct: int, n: int, n_possible: float | None = None) -> str:
-    differ = f"{n_distinct:,} of {n:,} values are distinct"
-    if n_distinct == n:
-        differ = f"all {n:,} values are distinct"
-    if n_possible is None:
-        return differ
-    return f"{differ}, out of {n_possible:,.0f} possible"
-
-
-def _level_name(name: object) -> str:
-    """Write a level: a number in short, a text in quotes."""
-    if isinstance(name, str):
-        return repr(name[:40])
-    return f"{name:g}"

@@ -1,8 +1,8 @@
-"""What is said of columns that should not be learned from."""
+"""What is said of a table before training."""
 
 import pytest
 
-from cape.shown._examination import suspicion_text
+from cape.shown._check import reason_text
 
 
 @pytest.mark.parametrize(
@@ -33,5 +33,5 @@ from cape.shown._examination import suspicion_text
         ),
     ],
 )
-def test_words_of_a_suspicion(reason, words):
-    assert suspicion_text(*reason) == words
+def test_words_of_a_reason(reason, words):
+    assert reason_text(*reason) == words
