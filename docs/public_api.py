@@ -16,8 +16,8 @@ API = {
         "Classifier, examination and what they return",
         "Adaptation AdaptationWarning Audit Backtest CapeClassifier Constrained "
         "Estimate Evidence Examination FrozenCape GroupSituation QUANTIFIERS "
-        "Quantifier RULES RollingCape Rule Scores Watch audit backtest check examine load "
-        "make_fairness_scorer "
+        "Quantifier RULES RollingCape Rule Scores Watch audit backtest check examine "
+        "load make_fairness_scorer "
         "make_synthetic pp_sampling prevalence_difference proportional_equality "
         "rows_needed rows_to_label save",
     ),
@@ -39,8 +39,8 @@ API = {
     "cape.examination": (
         "The parts of an examination, and help before there is a batch",
         "Backtest Check ColumnShift Examination ExpectedCriteria ExpectedPerformance "
-        "LabelChecks PrevalenceMoved PriorShiftTest ScoredExamination backtest check examine "
-        "rows_needed rows_to_label",
+        "LabelChecks PrevalenceMoved PriorShiftTest ScoredExamination backtest check "
+        "examine rows_needed rows_to_label",
     ),
     "cape.persist": ("Saving and loading", "TRUSTED load read_header save"),
     "cape.watch": ("Streams and looks", "RollingCape Watch"),
@@ -86,7 +86,7 @@ FOR_THE_APP = {
     "cape.metrics._rates": "Confusion FEWEST_ROWS",
     "cape.rules._deciding": "adapt decide",
     "cape.rules._rules": "bounds_of describe_rule make_rule rule_of",
-    "cape.shown": "_action _audit _backtest _plot _render _results _watch",
+    "cape.shown": "_action _audit _backtest _check _plot _render _results _watch",
     "cape.training._choice": "LEARNERS make_learner",
     "cape.training._group_model": "own_auc",
     "cape.training._reading": "KnownLabels Reading batch_of read_batch",

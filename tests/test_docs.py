@@ -73,7 +73,7 @@ def test_there_are_no_more_names_than_a_person_can_look_through():
     assert len(set(public_api.first_homes().values())) <= AT_MOST
 
 
-MOST_FOR_THE_APP = 87
+MOST_FOR_THE_APP = 88
 
 
 def names_of_the_app():

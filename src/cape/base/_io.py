@@ -220,14 +220,14 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     # KeyboardInterrupt and SystemExit must not leave a temporary file either.
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        # Errors of writing name no file, and libraries have words of their own.
-        if (
-            isinstance(error, OSError)
-            and error.errno in NO_ROOM
-            and error.filename is None
-        ):
-            reason = os.strerror(error.errno)
-            raise OSError(error.errno, reason, str(path)) from error
+        # Errors of writing name no file or the temporary one, and libraries have words
+        # of their own.
+        names_part = str(getattr(error, "filename", None)) == str(temporary)
+        if isinstance(error, OSError) and error.errno is not None:
+            no_room = error.errno in NO_ROOM and error.filename is None
+            if names_part or no_room:
+                reason = os.strerror(error.errno)
+                raise OSError(error.errno, reason, str(path)) from error
         raise
     finally:
         _unfinished.discard(temporary)

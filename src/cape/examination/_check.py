@@ -214,7 +214,7 @@ def check(
             f"shape {X.shape}."
         )
     n_rows = check_same_length(X=X, y=y)
-    groups = split_groups(X, sensitive_features, None)[1]
+    groups = split_groups(X, sensitive_features, None, "group")[1]
     if max_rows < 1:
         raise ValueError(f"max_rows must be at least 1, got {max_rows!r}.")
     random = check_random_state(random_state)
@@ -680,8 +680,8 @@ _PERIODS |= {"jahrgang": 0, "cohort": 0, "vintage": 0}
 _PERIODS |= {"month": 12, "monat": 12, "quarter": 4, "quartal": 4, "semester": 2}
 _PERIODS |= {"week": 52, "woche": 52, "kw": 52}
 
-# Beside these words they name an age or a duration.
-_NO_PERIODS = {"birth", "geburt", "geburts", "born", "built", "bau", "age", "per"}
+# Beside these words they name an age, a duration or a rate.
+_NO_PERIODS = re.compile(r"birth|geburt|born|built|bau|(?:^|_)(?:age|per)(?:_|$)")
 _MOST_PERIODS = 60
 
 # Periods as text that are no dates: 2023-Q1, Q1 2023, KW 5/2023, 2021/22, Jan 2023.
@@ -729,14 +729,13 @@ def _reason_date(column: Column) -> Reason | None:
 def _reason_numbers(name: str, distinct: np.ndarray) -> Reason | None:
     """Recognise the years in which rows were recorded, and numbered periods."""
     is_whole = np.isfinite(distinct).all() and (distinct % 1 == 0).all()
-    if len(distinct) < 2 or not is_whole:
+    if len(distinct) < 2 or not is_whole or _NO_PERIODS.search(name.lower()):
         return None
     first, last = int(distinct.min()), int(distinct.max())
     if _YEARS[0] <= first and last < min(_YEARS[1], first + _MOST_YEARS):
         return "years", first, last
-    parts = _words_of_name(name)
-    cycles = [_PERIODS[part] for part in parts if part in _PERIODS]
-    if not cycles or not _NO_PERIODS.isdisjoint(parts):
+    cycles = [_PERIODS[part] for part in _words_of_name(name) if part in _PERIODS]
+    if not cycles:
         return None
     # All periods from the first to the last: 17, 18, 19; but not the months of a year.
     in_row = last - first + 1 == len(distinct) <= _MOST_PERIODS
@@ -812,25 +811,24 @@ def _expect(
     largest = np.argsort(-counts)[:_MOST_GROUPS]
     rows = rows[np.isin(groups.codes[rows], largest)]
     codes = groups.codes[rows]
+    names = np.array([*unique_names(groups.keys).values()], dtype=object)[codes]
     labels = positive[rows]
     in_first_half = _split_in_halves([labels, codes], random)
-    halves = [np.flatnonzero(in_first_half), np.flatnonzero(~in_first_half)]
+    train, batch = np.flatnonzero(in_first_half), np.flatnonzero(~in_first_half)
     fewest = min(labels.sum(), (~labels).sum())
     if len(rows) < _FEWEST_TO_EXPECT or fewest < _MIN_CLASS_ROWS:
         return {}
-    train, batch = halves
     clf = CapeClassifier(random_state=0, unknown_groups="pooled")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         clf.fit(
-            take_rows(X, rows[train]), labels[train], sensitive_features=codes[train]
+            take_rows(X, rows[train]), labels[train], sensitive_features=names[train]
         )
-        seen = examine(clf, take_rows(X, rows[batch]), sensitive_features=codes[batch])
+        seen = examine(clf, take_rows(X, rows[batch]), sensitive_features=names[batch])
         actions = seen.action.to_dict()["groups"]
-    names = unique_names(groups.keys)
     of_groups = {}
-    for code, facts, action in zip(seen.names, seen.facts(), actions, strict=True):
-        of_groups[names[groups.keys[code]]] = {
+    for facts, action in zip(seen.facts(), actions, strict=True):
+        of_groups[facts["group"]] = {
             "width": facts["high"] - facts["low"],
             "action": action["code"],
             "labels": action["labels"],

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pandas as pd
-
 from cape.base._numbers import counted, quoted, rows_text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cape.examination._check import Check
 
 _MOST_NAMES = 8

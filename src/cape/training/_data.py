@@ -139,7 +139,10 @@ def find_small_groups(
             reasons[group] = why
     why = _why_too_small(data, None, least_together, folds_needed)
     if why and small_groups == "borrow":
-        raise ValueError(f"y must hold two rows of each class, got {why}.")
+        raise ValueError(
+            f"y must hold two rows of each class, got {why}. Add rows of the rarer "
+            "class: nothing can be learned of it from one."
+        )
     # The pooled model is trained on all rows; it is no way out if they are too few.
     if reasons and (small_groups == "error" or why):
         listed = [f"{group_name(group)!r} has {why}" for group, why in reasons.items()]

@@ -24,6 +24,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Importing a module registers its command; help lists them in this order.
 # isort: off
+from cape_app.cli import _check
 from cape_app.cli import _train
 from cape_app.cli import _backtest
 from cape_app.cli import _batch

@@ -237,11 +237,21 @@ class Csv:
     decimal : CHARACTER
         Decimal mark of a CSV: a period or a comma. Default: a period; with a model, the
         same as in its training file.
+    marks : SIGNS
+        Signs to leave out of numbers: those between thousands, and those before or
+        behind, such as ',%'. Default: none; with a model, the same as in its training
+        file.
+    read_as_missing : WORD
+        Word that stands for a missing value, such as n.v. Repeat the option for
+        several. Default: none but the common ones; with a model, as in its training
+        file.
     """
 
     separator: str | None = None
     encoding: str | None = None
     decimal: str | None = None
+    marks: str | None = None
+    read_as_missing: list[str] | None = None
 
     def dialect(self, default: Dialect | None = None) -> Dialect:
         r"""Return the dialect that the options describe.
@@ -257,15 +267,19 @@ class Csv:
 
         Examples
         --------
-        >>> Csv("tab", decimal=",").dialect()
-        Dialect(separator='\t', encoding='utf-8', decimal=',')
+        >>> dialect = Csv("tab", decimal=",").dialect()
+        >>> dialect.separator, dialect.decimal
+        ('\t', ',')
         """
-        given = {"encoding": self.encoding, "decimal": self.decimal}
-        given["separator"] = self.separator
+        given: dict[str, Any] = {"encoding": self.encoding, "decimal": self.decimal}
+        given |= {"separator": self.separator, "marks": self.marks}
+        given["missing"] = self.read_as_missing
         if self.separator in ("tab", "\\t"):
             # The tabulator is hard to type in a shell.
             given["separator"] = "\t"
-        changes = {name: value for name, value in given.items() if value is not None}
+        changes: dict[str, Any] = {
+            name: value for name, value in given.items() if value is not None
+        }
         return replace(default or Dialect(), **changes)
 
 
@@ -292,8 +306,10 @@ class Batch(Csv):
         if file is not None:
             arguments.append(file)
         for parameter, value in (asdict(self) | given).items():
-            if value is not None:
-                arguments += [OPTIONS[parameter], value]
+            values = value if isinstance(value, list) else [value]
+            for one in values:
+                if one is not None:
+                    arguments += [OPTIONS[parameter], one]
         return shlex.join(map(str, arguments))
 
 

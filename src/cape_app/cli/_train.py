@@ -108,9 +108,10 @@ class Labelled:
         ones are positive.
     drop : COLUMN
         Column to leave out. Repeat the option to drop several.
-    drop_suspicious : bool
-        Leave out columns that will fail in later files (dates, identifiers, row
-        numbers) or that give the answer away. Without it, a note names them.
+    keep : COLUMN
+        Column to learn from although cape check would leave it out: dates, identifiers,
+        row numbers, constants and free text, which fail in later files, and columns
+        that give the answer away. Repeat the option to keep several.
     learner
         What to train: {learners} (auto: the mean of a few learners, or the best one by
         cross-validation). Default: auto; with --paper: boosting.
@@ -130,7 +131,7 @@ class Labelled:
     label: str
     group: list[str] | None = None
     drop: list[str] | None = None
-    drop_suspicious: bool = False
+    keep: list[str] | None = None
     positive: list[str] | None = None
     missing_labels: str = "drop"
     bins: list[str] | None = None
@@ -160,6 +161,7 @@ class Labelled:
         return given | {
             "group": self.group or (),
             "drop": self.drop or (),
+            "keep": self.keep or (),
             "bins": options.parse_bins(self.bins),
             "learner": learner,
             "settings": settings,
@@ -188,8 +190,8 @@ def train(
 
     The model learns from all columns except the label, the groups and those you drop:
     numbers, text, categories and dates; values may be missing. Drop columns that hold
-    the answer or were filled in after it was known. Notes name suspicious columns, and
-    --drop-suspicious drops them.
+    the answer or were filled in after it was known. Columns that would fail in later
+    files are left out, with a note. cape check shows all of this before.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from cape.base._packages import lazily
 _MODULES = {
     "TableModel": "cape_app.files._model",
     "backtest_file": "cape_app.files._backtest",
+    "check_file": "cape_app.files._check",
     "count_file": "cape_app.files._audit",
     "load_model": "cape_app.files._model",
     "predict_file": "cape_app.files._batch",

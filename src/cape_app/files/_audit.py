@@ -15,6 +15,7 @@ from cape.base._numbers import quoted
 from cape.base._table import as_kind, plain_text, plain_value
 from cape.base._validation import check_choice, check_weights
 from cape.metrics._rates import Confusion
+from cape_app.files._check import order_labels, split_labels
 from cape_app.files._columns import (
     Bins,
     by_value,
@@ -23,8 +24,6 @@ from cape_app.files._columns import (
     label_text,
     named_values,
     note_many_groups,
-    order_labels,
-    split_labels,
 )
 from cape_app.files._notes import Notes
 from cape_app.files._scan import OnRows, Scan

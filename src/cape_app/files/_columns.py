@@ -7,7 +7,6 @@ with a data frame.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from cape.base._errors import ParameterError
-from cape.base._numbers import either, listed, quoted
+from cape.base._numbers import quoted
 from cape.base._table import TrainedTable, plain_text, plain_value
 from cape_app.files._notes import Notes
 from cape_app.tables import TableError, check_columns_exist
@@ -236,10 +235,17 @@ class Columns:
         text = label_text(frame[self.label])
         negative, positive = self.labels
         negatives, positives = self.spellings
-        # A missing value equals neither label and gets -1, as an unknown one does; only
-        # the latter is an error.
-        is_known = [text.isin(negatives), text.isin(positives)]
-        codes = np.select(is_known, [0, 1], default=-1)
+        # Another spelling of a label is that label, unless the two differ in spelling.
+        codes_of = {folded(value): 0 for value in negatives}
+        codes_of |= {folded(value): 1 for value in positives}
+        codes_of |= dict.fromkeys(negatives, 0) | dict.fromkeys(positives, 1)
+        # A missing value is neither label and gets -1, as an unknown one does; only the
+        # latter is an error.
+        levels = {
+            value: codes_of.get(value, codes_of.get(folded(value), -1))
+            for value in text.dropna().unique()
+        }
+        codes = text.map(levels).fillna(-1).to_numpy(dtype=np.int8)
         is_unknown = (codes < 0) & text.notna().to_numpy()
         unknown = text[is_unknown]
         if len(unknown):
@@ -353,6 +359,17 @@ def label_text(values: pd.Series) -> pd.Series:
     return text.where(text.str.strip() != "")
 
 
+def folded(value: str) -> str:
+    """Write a label without capitals and blanks around it.
+
+    Examples
+    --------
+    >>> folded(" JA ")
+    'ja'
+    """
+    return " ".join(value.split()).casefold()
+
+
 def by_value(text: str) -> tuple[bool, float, str]:
     """Sort key for labels: numbers by their value, then text.
 
@@ -367,47 +384,6 @@ def by_value(text: str) -> tuple[bool, float, str]:
         return True, 0.0, text
 
 
-def order_labels(labels: Iterable[str], positive: str | None) -> tuple[str, str]:
-    """Tell the negative from the positive label.
-
-    Parameters
-    ----------
-    labels : iterable of str
-        The two labels, as `plain_text` writes them.
-    positive : str or None
-        The positive label as the user named it. None takes the greater of the two:
-        by value where both are numbers, else by the alphabet.
-
-    Returns
-    -------
-    negative, positive : str
-
-    Raises
-    ------
-    TableError
-        If the user named a third label.
-
-    Examples
-    --------
-    >>> order_labels(["10", "9"], None)
-    ('9', '10')
-    >>> order_labels(["no", "yes"], "no")
-    ('yes', 'no')
-    """
-    # As text, "10" would come before "9".
-    smaller, greater = sorted(labels, key=by_value)
-    if positive is None:
-        return smaller, greater
-    wanted = plain_value(positive)
-    if wanted == smaller:
-        return greater, smaller
-    if wanted == greater:
-        return smaller, greater
-    raise TableError(
-        f"the positive label must be {smaller!r} or {greater!r}, got {positive!r}."
-    )
-
-
 def named_values(positive: str | Sequence[str] | None) -> list[str]:
     """Return the positive values that the user named, as `plain_text` writes them.
 
@@ -420,81 +396,3 @@ def named_values(positive: str | Sequence[str] | None) -> list[str]:
         return []
     values = [positive] if isinstance(positive, str) else positive
     return list(dict.fromkeys(map(plain_value, values)))
-
-
-def split_labels(
-    counts: Mapping[str, int], positive: Sequence[str], where: str, notes: Notes
-) -> tuple[tuple[str, str], tuple[tuple[str, ...], ...]]:
-    """Tell negative from positive values of a label column, which may be many.
-
-    Parameters
-    ----------
-    counts : mapping from str to int
-        The values, as `label_text` writes them, and the rows of each.
-    positive : sequence of str
-        The values that the user named, from `named_values`.
-    where : str
-        File and column, for messages.
-    notes : Notes
-        Collects what is set against what, where there are more than two values.
-
-    Returns
-    -------
-    labels : tuple of str
-        The negative and the positive label.
-    values : tuple of two tuples of str
-        The values that they stand for; empty if they are the values.
-
-    Raises
-    ------
-    TableError
-        If the values cannot be told apart in two.
-
-    Examples
-    --------
-    >>> counts = {"Pass": 60, "Fail": 30, "Distinction": 10}
-    >>> labels, values = split_labels(
-    ...     counts, ["Pass", "Distinction"], "marks.csv, label column 'mark'", Notes()
-    ... )
-    >>> labels
-    ('not Pass or Distinction', 'Pass or Distinction')
-    >>> values
-    (('Fail',), ('Pass', 'Distinction'))
-    """
-    if len(counts) == 2 and len(positive) < 2:
-        return order_labels(counts, positive[0] if positive else None), ()
-    by_size = sorted(counts, key=lambda value: -counts[value])
-    shown = {value: f"{value[:40]!r} ({counts[value]} rows)" for value in by_size}
-    rest = [value for value in by_size if value not in positive]
-    if len(counts) < 2 or not positive:
-        advice = ""
-        if len(counts) > MOST_LABELS:
-            advice = (
-                " Make a column of two values of it first, such as 1 above a limit."
-            )
-        elif len(counts) > 2:
-            # As a rule the greatest value is a positive one.
-            option = shlex.join(["--positive", max(counts, key=by_value)])
-            advice = (
-                " If one is a mistake, correct it; else name those that count as "
-                f"positive, and the rest is negative, such as {option}."
-            )
-        raise TableError(
-            f"{where} must hold two values, got {len(counts)}: "
-            f"{listed(shown.values(), 4)}.{advice}"
-        )
-    for value in positive:
-        if value not in counts:
-            raise TableError(
-                f"{where} has no value {value!r}; its values are "
-                f"{listed(shown.values(), 8)}. Give each its own --positive."
-            )
-    if not rest:
-        raise TableError(f"{where}: --positive names all values, so none is negative.")
-    name = either(positive)
-    notes.say(
-        "against_rest",
-        positive=either([repr(value) for value in positive]),
-        rest=listed([shown[value] for value in rest], 8),
-    )
-    return (f"not {name}", name), (tuple(rest), tuple(positive))

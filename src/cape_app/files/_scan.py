@@ -47,6 +47,7 @@ Python's lock, and take memory."""
 _FIRST_ROWS = 5
 _MISSING_CELL = 0
 _MOST_NAMES = 5
+_FEWEST_COLUMNS = 3
 
 # What spreadsheets have in the line below the rows, in a few languages.
 _TOTAL = re.compile(
@@ -92,8 +93,8 @@ class Scan:
     sha256 : str
         Hash of the bytes of the file, once all rows were read.
     total : dict from str to str
-        What the columns say that make the last line a total, which is not read as a
-        row; empty if it is none.
+        What the columns say that make the last lines a total or a note, which are not
+        read as rows; empty if there are none.
     """
 
     def __init__(
@@ -182,24 +183,39 @@ class Scan:
                 )
 
     def _without_total(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        """Leave out the last line of the file if it is a total."""
+        """Leave out the last lines of the file that are notes or a total."""
         waiting = None
         for frame in frames:
             if waiting is not None:
                 yield waiting
-            # Only in the last part is it the last line.
-            waiting = frame if self._total_below(frame) else None
+            # Only in the last part are they the last lines.
+            waiting = frame if self._below(frame) else None
             if waiting is None:
                 yield frame
         if waiting is None:
             return
-        self.total = self._new_words(self._total_below(waiting))
-        if self.total:
-            column, word = next(iter(self.total.items()))
+        while len(waiting) and (below := self._new_words(self._below(waiting))):
+            self.total |= below
+            column, word = next(iter(below.items()))
             self.notes.say("total", path=str(self.path), column=column, word=word)
             waiting = waiting.iloc[:-1]
         if len(waiting):
             yield waiting
+
+    def _below(self, frame: pd.DataFrame) -> dict[str, str]:
+        """Return the columns that make the last line of a part a total or a note."""
+        return self._total_below(frame) or self._note_below(frame)
+
+    def _note_below(self, frame: pd.DataFrame) -> dict[str, str]:
+        """Return the first column of the file if it alone has a value, of words."""
+        last = frame.iloc[-1]
+        first = self.table.names[0]
+        is_short = len(last) < _FEWEST_COLUMNS or last.notna().sum() > 1
+        value = last.get(first)
+        if is_short or not self.table.by_hand or not isinstance(value, str):
+            return {}
+        is_new = (frame[first] == value).sum() == 1
+        return {first: value} if is_new and re.search(r"[^\W\d_]", value) else {}
 
     def _new_words(self, total: dict[str, str]) -> dict[str, str]:
         """Return the columns in whose parts before the last the word does not occur."""
@@ -390,8 +406,8 @@ class Scan:
         lost = {*columns.features} - {*self.table.names}
         for name in lost & {finding["column"] for finding in suspects}:
             raise TableError(
-                f"{self.path} has no column {name!r}, which cape train called "
-                "suspicious. Train again with --drop or --drop-suspicious."
+                f"{self.path} has no column {name!r}, which cape train would have left "
+                "out. Train again without --keep."
             )
         # Names first: a missing column is found before any row is read.
         labelled = columns.check_names(self.table.names, self.path, self.notes)

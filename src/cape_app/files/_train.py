@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,31 +13,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cape import CapeClassifier, Scores, persist
+from cape import CapeClassifier, Scores, check, persist
 from cape.base._errors import ParameterError
 from cape.base._io import check_apart, check_free
 from cape.base._numbers import quoted
 from cape.base._table import (
-    as_kind,
     plain_text,
 )
 from cape.base._validation import check_choice, check_weights
-from cape.examination import suspicious_columns
 from cape.rules._rules import describe_rule, rule_of
 from cape.training._choice import LEARNERS, make_learner
+from cape_app.files._check import look_at_texts, mend_kinds, split_labels
 from cape_app.files._columns import (
     MOST_LABELS,
     Bins,
     Columns,
     check_bins,
     check_named_once,
+    folded,
     label_text,
     named_values,
     note_many_groups,
-    split_labels,
 )
 from cape_app.files._model import TableModel, describe_groups
 from cape_app.files._notes import Notes
+from cape_app.files._reservoir import Reservoir
 from cape_app.files._scan import OnRows, Scan, single_thread_if_small
 from cape_app.tables import (
     Dialect,
@@ -45,6 +46,7 @@ from cape_app.tables import (
     check_columns_exist,
     source_files,
 )
+from cape_app.words._check import groups_stop, texts_stop
 
 _SETTINGS = (
     "pool",
@@ -77,28 +79,8 @@ FILE_LEARNERS = ("auto", *LEARNERS)
 MAX_ROWS_PER_CLASS = 200_000
 """How many rows of each group and label `train_file` trains on."""
 
-# Columns of a reservoir, which no file has.
-_DRAW = "\0draw"
-_SIZE = "\0size"
-
-# A small data frame takes far more memory than its rows: after this many pieces, the
-# pieces of a class are put together.
-_MAX_PIECES = 20
-
-_DATE = r"(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})|\d{4}[./-]\d{1,2}[./-]\d{1,2})\b.*"
-_WITH_SIGN = r"[+-]?\d+[.,]\d+"
-_WITH_THOUSANDS = r"[+-]?\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d+)?"
-_NUMBER = rf"[+-]?\d+|{_WITH_SIGN}|{_WITH_THOUSANDS}"
-
 _OUTPUT = ("prediction", "probability", "estimated_prevalence")
 """Columns that `predict_file` writes, and that tell nothing of a row."""
-
-_MANY_GROUPS = 100
-_ROWS_OF_A_GROUP = 30
-_GROUPS_FOR_A_ROW = 50
-
-_FEW_WORDS = 0.05
-"""Largest share of words in a column of text that is most likely one of numbers."""
 
 # Real data hardly ever tell the classes apart so well without the help of a column that
 # was filled in after the outcome was known.
@@ -185,9 +167,10 @@ class Prepared:
         Its parameters, but for the learner and the groups.
     learner : str
         What to call the learner.
-    suspicious : SuspiciousColumns
-    dropped : bool
-        Whether these are not among the features.
+    found : Check
+        What `cape.check` found.
+    kept : tuple of str
+        Columns that are learned from all the same.
     """
 
     scan: Scan
@@ -199,8 +182,8 @@ class Prepared:
     clf: CapeClassifier
     settings: dict[str, Any]
     learner: str
-    suspicious: Any
-    dropped: bool
+    found: Any
+    kept: tuple[str, ...]
 
     def of_rows(self, rows: np.ndarray) -> Prepared:
         """Return the same of some rows."""
@@ -238,8 +221,7 @@ class Prepared:
         aucs = np.array([model.auc() for model in clf.models_.values()])
         known = aucs[~np.isnan(aucs)]
         perfect = len(known) > 0 and (known > _SUSPICIOUS_AUC).all()
-        kinds = [one.kind for one in self.suspicious.findings]
-        if perfect and (self.dropped or "tells the answer" not in kinds):
+        if perfect and not self.kept:
             scan.notes.say("perfect_scores")
         learner = self.learner
         if learner == "auto":
@@ -254,8 +236,9 @@ class Prepared:
             "rows_in_file": scan.rows,
             "sha256": scan.sha256,
         }
-        if scan.table.is_csv:
-            data["dialect"] = asdict(scan.table.dialect)
+        if scan.table.is_csv or scan.table.dialect != Dialect():
+            # As JSON has it.
+            data["dialect"] = json.loads(json.dumps(asdict(scan.table.dialect)))
         details = {
             "columns": columns.to_dict(),
             "learner": learner,
@@ -265,7 +248,12 @@ class Prepared:
                 **self.settings,
                 "rule": rule if isinstance(rule, str) else describe_rule(rule),
             },
-            "suspicious": {**self.suspicious.to_dict(), "dropped": self.dropped},
+            "suspicious": {
+                "rows": self.found.rows,
+                "rows_in_table": self.found.rows_in_table,
+                "findings": self.found.to_dict()["findings"],
+                "kept": list(self.kept),
+            },
             **more,
         }
         if out is not None:
@@ -284,7 +272,7 @@ def prepare(
     time: str | None = None,
     weight: str | None = None,
     drop: Sequence[str] = (),
-    drop_suspicious: bool = False,
+    keep: Sequence[str] = (),
     positive: str | Sequence[str] | None = None,
     missing_labels: str = "drop",
     bins: Bins | None = None,
@@ -311,10 +299,10 @@ def prepare(
         Columns that make the groups. Without any, all rows are one group.
     drop : sequence of str, default=()
         Columns that must not be used.
-    drop_suspicious : bool, default=False
-        Whether not to use the columns that `suspicious_columns` finds, either: row
-        numbers, identifiers, dates, and columns that give the answer away. They are
-        noted in any case.
+    keep : sequence of str, default=()
+        Columns to learn from although `cape.check` would leave them out: constants, row
+        numbers, identifiers, dates, free text, and columns that give the answer away.
+        The others are left out, with a note.
     positive : str or sequence of str, optional
         The label that counts as positive; by default the greater of the two. If the
         column has more values, those that count as positive; predictions then call the
@@ -388,6 +376,7 @@ def prepare(
         missing=missing,
         missing_labels=missing_labels,
         bins=check_bins(bins, group),
+        keep=keep,
         notes=notes,
     )
     period = weights = None
@@ -402,24 +391,22 @@ def prepare(
         weights = check_weights(X[weight], X)
         columns = replace(columns, weight=weight)
         columns, X = _without(columns, X, [weight], "the weights", scan.path)
-    looked_at = [name for name in columns.features if name not in model_columns]
-    n_values = X[looked_at].nunique(dropna=False)
-    constant = n_values.index[n_values <= 1].tolist()
-    if constant:
-        notes.say("constant", columns=constant)
-        columns, X = _without(columns, X, constant, "constant", scan.path)
     # The groups are named by the user, who needs them; so are scores and decisions.
-    looked_at = [name for name in looked_at if name not in constant]
+    looked_at = [name for name in columns.features if name not in model_columns]
     scan.on_rows("checking", 0)
-    found = suspicious_columns(X[looked_at], y)
+    groups = X[list(columns.groups)] if columns.groups else None
+    found = check(X[looked_at], y, sensitive_features=groups, expect=False)
     scan.on_rows("checking", len(X))
-    for kind in ("row number", "tells the answer", "date", "identifier"):
-        of_kind = [(one.column, one.why) for one in found.findings if one.kind == kind]
-        if of_kind:
-            code = "dropped" if drop_suspicious else "suspicious"
-            notes.say(code, kind=kind, columns=of_kind)
-    if drop_suspicious:
-        columns, X = _without(columns, X, found.columns, "suspicious", scan.path)
+    by_kind: dict[str, list[tuple[str, str]]] = {}
+    for one in found.findings:
+        if one.effect == "stop":
+            raise TableError(f"{scan.path}: {groups_stop(columns.groups, one.reason)}")
+        if one.effect == "drop" and one.column not in keep:
+            by_kind.setdefault(one.kind, []).append((one.column, one.why))
+    for kind, of_kind in by_kind.items():
+        notes.say("left_out", kind=kind, columns=of_kind)
+    left_out = [name for name in found.columns if name not in keep]
+    columns, X = _without(columns, X, left_out, "left out", scan.path)
     scan.on_rows("training", 0)
     # A fixed seed by default: the same file gives the same model.
     used = {"random_state": 0, **DEFAULT_SETTINGS, **(settings or {})}
@@ -437,8 +424,9 @@ def prepare(
     # The classifier takes the groups from X and drops them before the learner sees X.
     group_columns = list(columns.groups) or None
     clf = CapeClassifier(estimator, group_columns=group_columns, **used)
+    kept = tuple(keep)
     return Prepared(
-        scan, columns, X, y, period, weights, clf, used, learner, found, drop_suspicious
+        scan, columns, X, y, period, weights, clf, used, learner, found, kept
     )
 
 
@@ -474,7 +462,7 @@ def _without(
     if not features:
         raise TableError(
             f"{path} has no column left to learn from: all are {why} "
-            f"({', '.join(map(repr, names))})."
+            f"({', '.join(map(repr, names))}). To learn from one, name it (--keep)."
         )
     return replace(columns, features=features), X[[*features, *columns.groups]]
 
@@ -490,6 +478,7 @@ def _read_table(
     missing: str,
     missing_labels: str,
     bins: Bins,
+    keep: Sequence[str],
     notes: Notes,
 ) -> tuple[Columns, pd.DataFrame, np.ndarray]:
     """Read a labelled table, or a sample of it if it is long, and check it.
@@ -498,8 +487,8 @@ def _read_table(
     ----------
     scan : Scan
         Of the file.
-    label, group, drop, most, missing_labels, bins, notes
-        See `train_file`.
+    label, group, drop, most, missing_labels, bins, keep, notes
+        See `prepare`.
     positive : sequence of str
         The values that the user named.
     missing : {"error", "group", "drop"}
@@ -526,6 +515,7 @@ def _read_table(
     types = {**features, **dict.fromkeys((*group, label), "text")}
     reservoir = Reservoir(group, label, most=most)
     counts: Counter[str] = Counter()
+    positives = set(map(folded, positive))
     parts = scan.labelled_parts(
         types,
         label,
@@ -541,7 +531,8 @@ def _read_table(
         # of the label that are positive.
         columns_of_class = {name: plain_text(part[name], notes) for name in group}
         if positive:
-            columns_of_class[label] = part[label].isin(positive)
+            in_positives = {value: folded(value) in positives for value in counts}
+            columns_of_class[label] = part[label].map(in_positives)
         reservoir.add(part.assign(**columns_of_class))
         scan.on_rows("reading", len(part))
         if len(counts) > MOST_LABELS and not positive:
@@ -555,51 +546,25 @@ def _read_table(
     label_kind = kinds[label]
     if label_kind not in ("number", "flag") or values or "," in "".join(labels):
         label_kind = "text"
-    # Columns that a total below the rows made text are what their values are.
-    for name in scan.total:
-        for kind in ("number", "date"):
-            if features.get(name) != "text":
-                continue
-            try:
-                frame[name] = as_kind(frame[name], kind, scan.path)
-            except ValueError:
-                continue
-            features[name] = kind
+    features = mend_kinds(frame, features, scan)
     columns = Columns(label, labels, label_kind, group, features, values, bins)
-    _refuse_identifiers(frame, group, reservoir.n_rows, scan.path)
     for name in group:
         note_many_groups(name, frame[name].dropna().astype(str).unique(), notes)
     if len(frame) < reservoir.n_rows:
         notes.say("sampled", n=len(frame), rows=scan.rows, most=most)
-    if scan.table.is_csv:
-        _note_look_alikes(frame, features, notes)
+    for entry in look_at_texts(frame, features):
+        if entry["column"] not in keep:
+            raise TableError(f"{scan.path}, {texts_stop(entry)}")
     X = columns.trained.table(frame, scan.path, notes)
-    is_positive = frame[label] if positive else frame[label] == labels[1]
+    is_positive = frame[label]
+    if not positive:
+        is_positive = is_positive.isin(columns.spellings[1])
     y = is_positive.to_numpy().astype(np.int8)
     if not X[list(features)].notna().any().any():
         raise TableError(
             f"{scan.path}: all values of all columns to learn from are missing."
         )
     return columns, X, y
-
-
-def _refuse_identifiers(
-    frame: pd.DataFrame, group: tuple[str, ...], n_rows: int, path: Path
-) -> None:
-    """Raise if there are many groups and hardly any rows of each.
-
-    Nothing could be told of them, and time and memory grow with their number.
-    """
-    n_groups = len(frame[list(group)].drop_duplicates()) if group else 1
-    # 500 groups need ten rows each, and thousands of groups thirty.
-    enough = min(_ROWS_OF_A_GROUP, n_groups / _GROUPS_FOR_A_ROW)
-    if n_groups > _MANY_GROUPS and n_rows < n_groups * enough:
-        raise TableError(
-            f"{path}: {' and '.join(map(repr, group))} would make {n_groups:,} groups "
-            f"in {n_rows:,} rows, which looks like an identifier. Name a column with "
-            "fewer values (--group), cut numbers into ranges (--bins), or put rare "
-            "values together in the file."
-        )
 
 
 def _features(
@@ -640,136 +605,3 @@ def _features(
             f"{path} has no column left to learn from beside the label and the groups."
         )
     return features
-
-
-def _note_look_alikes(frame: pd.DataFrame, kinds: dict[str, str], notes: Notes) -> None:
-    """Note the columns of text that look like numbers or dates, written another way.
-
-    They are learnt from as categories: nothing fails, and the model is worse than it
-    could be.
-    """
-    alike = {}
-    for name, kind in kinds.items():
-        if kind != "text":
-            continue
-        texts = frame[name].dropna().str.strip()
-        numbers = texts.str.fullmatch(_NUMBER)
-        words = texts[~numbers]
-        if 0 < len(words) <= _FEW_WORDS * len(texts):
-            word = words.mode()[0]
-            notes.say("few_words", column=name, value=word, n=len(words))
-        # 007 is a code, which looks like nothing else.
-        marked = texts[~texts.str.fullmatch(r"[+-]?\d+")]
-        if len(marked) and (numbers.all() or texts.str.fullmatch(_DATE).all()):
-            alike[name] = marked.iloc[0]
-    if alike:
-        notes.say("looks_like", columns=list(alike), example=next(iter(alike.values())))
-
-
-class Reservoir:
-    """A uniform sample of the rows of each class: each combination of group and label.
-
-    PP-SAMPLING draws from the classes one by one, so that a sample of each is all it
-    needs. Every row draws a random number, and a class keeps the rows with the ``most``
-    smallest numbers. Numbers are drawn in the order of rows; the sample therefore does
-    not depend on how the file is cut into parts, and a table that is small enough comes
-    out whole, in its order.
-
-    Parameters
-    ----------
-    groups : sequence of str
-        Group columns.
-    label : str
-        Label column.
-    most : int
-        How many rows of a class are kept.
-    seed : int, default=0
-        Seed of the random numbers.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows that were added.
-
-    Examples
-    --------
-    >>> reservoir = Reservoir(["z"], "y", most=100)
-    >>> part = pd.DataFrame({"x": range(1000), "z": "a", "y": [0, 1, 1, 1] * 250})
-    >>> for _ in range(10):
-    ...     reservoir.add(part)
-    >>> reservoir.n_rows, reservoir.sample()["y"].value_counts().to_dict()
-    (10000, {1: 100, 0: 33})
-    """
-
-    def __init__(self, groups: Sequence[str], label: str, *, most: int, seed: int = 0):
-        if most < 1:
-            raise ParameterError("most", f"must be at least 1, got {most!r}.")
-        self.n_rows = 0
-        self._groups = list(groups)
-        self._label = label
-        self._most = most
-        self._random = np.random.default_rng(seed)
-        # Rows with their draws, and a line with the size of each class.
-        self._pieces: list[pd.DataFrame] = []
-        self._sizes = pd.DataFrame()
-
-    def add(self, part: pd.DataFrame) -> None:
-        """Add the rows of a part.
-
-        Parameters
-        ----------
-        part : DataFrame
-            With the group columns and the label column.
-        """
-        # The index tells where a row was in the file, so that the sample can be sorted.
-        part = part.set_axis(pd.RangeIndex(self.n_rows, self.n_rows + len(part)))
-        self.n_rows += len(part)
-        draws = self._random.random(len(part))
-        self._pieces.append(part.assign(**{_DRAW: draws}))
-        sizes = self._by_class(part).size().reset_index(name=_SIZE)
-        if len(self._sizes):
-            sizes = pd.concat([self._sizes, sizes])
-        self._sizes = self._by_class(sizes)[_SIZE].sum().reset_index()
-        # Sorting out at twice the number makes the cost of a row constant on average.
-        limit = 2 * self._most * len(self._sizes)
-        if sum(map(len, self._pieces)) > limit or len(self._pieces) > _MAX_PIECES:
-            self._keep_smallest(np.full(len(self._sizes), self._most))
-
-    def _by_class(self, rows: pd.DataFrame) -> Any:
-        """Group rows by class, in an order that depends on the classes alone."""
-        # Rows without a group or label are a class, too: the caller must find and count
-        # them. Categories that do not occur are none.
-        columns = [*self._groups, self._label]
-        return rows.groupby(columns, dropna=False, observed=True)
-
-    def sample(self) -> pd.DataFrame:
-        """Return the sample.
-
-        The classes of a group are cut to the same share, so that the prevalence of the
-        group is that of the file.
-
-        Returns
-        -------
-        DataFrame
-            Its rows are in the order of the file, and its index tells where they were.
-        """
-        sizes = self._sizes[_SIZE]
-        shares = (self._most / sizes).clip(upper=1)
-        # The class that had to be cut most decides for its group; otherwise the
-        # prevalence would move from that of the file.
-        groups: Any = np.zeros(len(sizes))
-        if self._groups:
-            groups = [self._sizes[name] for name in self._groups]
-        shares = shares.groupby(groups, dropna=False, observed=True).transform("min")
-        # A rare label must not vanish from its group.
-        kept = (shares * sizes).round().clip(lower=1)
-        self._keep_smallest(kept.to_numpy())
-        return self._pieces[0].drop(columns=_DRAW).sort_index()
-
-    def _keep_smallest(self, sizes: np.ndarray) -> None:
-        """Keep so many rows of each class, those that drew the smallest numbers."""
-        rows = pd.concat(self._pieces)
-        by_class = self._by_class(rows)
-        ranks = by_class[_DRAW].rank(method="first")
-        # Every class has rows left, so that the classes are those of the sizes.
-        self._pieces = [rows[ranks <= sizes[by_class.ngroup()]]]

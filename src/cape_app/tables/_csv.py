@@ -113,7 +113,7 @@ class CsvTable(FileTable):
         """Read the file and find what each column holds; verbatim, "NA" is a word."""
         if verbatim in self._found:
             return self._found[verbatim]
-        finder = KindFinder(self.dialect.decimal)
+        finder = KindFinder(self.dialect)
         wanted = Wanted(self.names, verbatim=verbatim)
         for batch in self.read(wanted, 0):
             for name, texts in zip(self.names, batch.columns, strict=True):
@@ -126,7 +126,9 @@ class CsvTable(FileTable):
     def read(self, wanted: Wanted, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield columns of text, front to back and once; empty fields are missing."""
         names = wanted.columns
-        as_they_are = wanted.verbatim or bool(wanted.known)
+        missing = [*MISSING, *self.dialect.missing]
+        if wanted.verbatim or wanted.known:
+            missing = [""]
         compression = "gzip" if is_gzip(self.path) else None
         try:
             stream = pa.input_stream(self.path, compression=compression)
@@ -146,7 +148,7 @@ class CsvTable(FileTable):
                 ),
                 convert_options=pacsv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()),
-                    null_values=[""] if as_they_are else MISSING,
+                    null_values=missing,
                     strings_can_be_null=True,
                     include_columns=names,
                 ),
@@ -163,9 +165,9 @@ class CsvTable(FileTable):
         self, name: str, kind: str, texts: pa.Array, n_before: int
     ) -> TableError:
         """Make the error for a field that is not of the kind that was asked for."""
-        decimal = self.dialect.decimal
         fields = texts.to_pylist()
-        fits = [converted(texts[n : n + 1], kind, decimal) for n in range(len(fields))]
+        each = [texts[n : n + 1] for n in range(len(fields))]
+        fits = [converted(text, kind, self.dialect) for text in each]
         place = fits.index(None)
         text = fields[place]
         line = n_before + place + 2

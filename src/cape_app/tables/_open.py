@@ -83,16 +83,16 @@ def _open(source: Source, dialect: Dialect) -> Table:
     file = files[0]
     kind = table_format(file)
     if kind == "sqlite":
-        return open_sqlite(path, file, inner)
+        return open_sqlite(path, file, inner, dialect)
     if kind == "sheet":
-        return open_sheet(path, file, inner)
+        return open_sheet(path, file, inner, dialect)
     if inner is not None:
         raise TableError(f"{file} has only one table: name it without ::{inner}.")
     if kind == "csv":
         return CsvTable(file, dialect)
     if kind == "json":
         with naming(file):
-            return open_json_lines(file)
+            return open_json_lines(file, dialect)
     return ArrowTable(file, kind)
 
 

@@ -26,11 +26,20 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from cape.base._table import MISSING
-from cape_app.tables._source import TableError, distinct, is_gzip, nearest_of, shortened
+from cape_app.tables._source import (
+    Dialect,
+    TableError,
+    distinct,
+    is_gzip,
+    nearest_of,
+    shortened,
+)
 from cape_app.tables._table import ArrowTable
 from cape_app.tables._text import KindFinder, arrow_type
 
 _ROWS_AT_ONCE = 10_000
+_MOST_TITLES = 10
+_FEWEST_COLUMNS = 3
 _KINDS: dict[type, str] = {
     bool: "flag",
     int: "number",
@@ -69,6 +78,8 @@ class PouredTable(ArrowTable):
     read : callable
         Returns an iterator over the rows, each with a value or None for each column
         that is known by then.
+    dialect : Dialect
+        How numbers are written where they are text.
     is_part : bool, default=True
         Whether the file may hold other tables: the hash is then that of the rows.
     """
@@ -81,23 +92,26 @@ class PouredTable(ArrowTable):
         file: Path,
         names: Mapping[str, None],
         read: ReadRows,
+        dialect: Dialect,
         *,
         is_part: bool = True,
     ):
         self._is_part = is_part
-        types, held = _find_types(names, read)
+        types, held = _find_types(names, read, dialect)
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             poured = str(Path(folder, "rows.arrow"))
             with pa.ipc.new_file(poured, pa.schema(types)) as sink:
                 for columns in _in_columns(names, read):
                     arrays = [
-                        _array(columns[name], type_) for name, type_ in types.items()
+                        _array(columns[name], type_, dialect.decimal)
+                        for name, type_ in types.items()
                     ]
                     sink.write_batch(pa.record_batch(arrays, names=list(types)))
             # What is mapped stays when the file loses its name: nothing is left behind,
             # however the process ends.
             self._rows = pa.memory_map(poured).read_buffer()
         super().__init__(path, "arrow", file)
+        self.dialect = dialect
         self._held = {
             name: held[raw] for name, raw in zip(self.names, held, strict=True)
         }
@@ -114,15 +128,18 @@ class PouredTable(ArrowTable):
 
 
 def _find_types(
-    names: Mapping[str, None], read: ReadRows
+    names: Mapping[str, None], read: ReadRows, dialect: Dialect
 ) -> tuple[dict[str, pa.DataType], dict[str, str]]:
     """Find the types of columns, and what those of text hold."""
     types: dict[str, set[type]] = defaultdict(set)
-    finder = KindFinder()
+    finder = KindFinder(dialect)
+    missing = {*MISSING, *dialect.missing}
     for columns in _in_columns(names, read):
         for name, values in columns.items():
             types[name].update(map(type, values))
-            finder.add(name, pa.array(map(_word, values), pa.string()))
+            words = [value for value in values if isinstance(value, str)]
+            words = [word for word in words if word not in missing]
+            finder.add(name, pa.array(words, pa.string()))
     arrow_types = {}
     held = {}
     for name in names:
@@ -151,27 +168,24 @@ def _in_columns(
         yield dict(zip(names, zip_longest(*some), strict=False))
 
 
-def _word(value: Any) -> str | None:
-    """Return a text that is a value; None for anything else."""
-    return value if isinstance(value, str) and value not in MISSING else None
-
-
-def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+def _array(values: Sequence[Any], type_: pa.DataType, decimal: str) -> pa.Array:
     """Make an array of values, which text is written for as a CSV would."""
     if pa.types.is_floating(type_):
         # Arrow refuses integers that a float rounds.
         values = [None if value is None else float(value) for value in values]
     elif pa.types.is_string(type_):
-        values = [None if value is None else _text(value) for value in values]
+        values = [None if value is None else _text(value, decimal) for value in values]
     return pa.array(values, type_)
 
 
-def _text(value: Any) -> str:
-    """Write a value as text."""
+def _text(value: Any, decimal: str) -> str:
+    """Write a value as text, as the text beside it is written."""
+    if isinstance(value, float):
+        return str(value).replace(".", decimal)
     return json.dumps(value) if isinstance(value, (list, dict)) else str(value)
 
 
-def open_json_lines(path: Path) -> PouredTable:
+def open_json_lines(path: Path, dialect: Dialect) -> PouredTable:
     """Open a file with a JSON object on each line, gzipped or not.
 
     Parameters
@@ -190,7 +204,7 @@ def open_json_lines(path: Path) -> PouredTable:
             names.update(dict.fromkeys(record))
             yield [record.get(name) for name in names]
 
-    return PouredTable(path, path, names, read, is_part=False)
+    return PouredTable(path, path, names, read, dialect, is_part=False)
 
 
 def _json_records(path: Path) -> Iterator[dict[str, Any]]:
@@ -222,7 +236,9 @@ def _integer(digits: str) -> int | float:
     return number if abs(number) < 1 << 63 else float(number)
 
 
-def open_sqlite(path: Path, file: Path, table: str | None) -> PouredTable:
+def open_sqlite(
+    path: Path, file: Path, table: str | None, dialect: Dialect
+) -> PouredTable:
     """Open a table or view of an SQLite database, for reading only.
 
     Parameters
@@ -254,7 +270,7 @@ def open_sqlite(path: Path, file: Path, table: str | None) -> PouredTable:
         with _connected(path, file) as connection:
             yield from connection.execute(query)
 
-    return PouredTable(path, file, dict.fromkeys(distinct(names)), read)
+    return PouredTable(path, file, dict.fromkeys(distinct(names)), read, dialect)
 
 
 @contextmanager
@@ -268,7 +284,9 @@ def _connected(path: Path, file: Path) -> Iterator[sqlite3.Connection]:
         raise TableError(f"{path} cannot be read: {error}.") from error
 
 
-def open_sheet(path: Path, file: Path, sheet: str | None) -> PouredTable:
+def open_sheet(
+    path: Path, file: Path, sheet: str | None, dialect: Dialect
+) -> PouredTable:
     """Open a sheet of a spreadsheet, whose first row has the names of the columns.
 
     Parameters
@@ -306,9 +324,22 @@ def open_sheet(path: Path, file: Path, sheet: str | None) -> PouredTable:
     rows = [row for row in rows if any(value is not None for value in row)]
     if not rows:
         raise TableError(f"{path} is empty.")
-    header = ["" if name is None else str(name) for name in rows[0]]
+    n_titles = _titles_above(rows)
+    header = ["" if name is None else str(name) for name in rows[n_titles]]
     names = dict.fromkeys(distinct(header))
-    return PouredTable(path, file, names, lambda: iter(rows[1:]))
+    below = rows[n_titles + 1 :]
+    table = PouredTable(path, file, names, lambda: iter(below), dialect)
+    if n_titles:
+        table.remarks.append(("titles", {"n": n_titles}))
+    return table
+
+
+def _titles_above(rows: Sequence[Row]) -> int:
+    """Count the first rows of a single cell, above a table of three columns or more."""
+    filled = [sum(value is not None for value in row) for row in rows[:_MOST_TITLES]]
+    if max(filled) < _FEWEST_COLUMNS:
+        return 0
+    return next(place for place, n in enumerate(filled) if n > 1)
 
 
 def _check_dimensions(file: Path) -> None:

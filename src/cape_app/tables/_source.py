@@ -79,7 +79,7 @@ class TableError(ValueError):
 
 @dataclass(frozen=True)
 class Dialect:
-    """Separator, encoding and decimal sign of a CSV file.
+    """How a table is written: a CSV, and the numbers in text of any table.
 
     Parameters
     ----------
@@ -89,6 +89,11 @@ class Dialect:
         Any encoding that Python knows.
     decimal : {".", ","}, default="."
         What stands before the decimals of a number.
+    marks : str, default=""
+        Signs that are left out of numbers, such as ",%": between thousands, and at both
+        ends.
+    missing : tuple of str, default=()
+        Words that stand for a missing value, besides the common ones.
 
     Raises
     ------
@@ -98,15 +103,19 @@ class Dialect:
 
     Examples
     --------
-    >>> Dialect(separator=";", decimal=",")
-    Dialect(separator=';', encoding='utf-8', decimal=',')
+    >>> Dialect(separator=";", decimal=",", missing=("n.v.",)).decimal
+    ','
     """
 
     separator: str = ","
     encoding: str = "utf-8"
     decimal: str = "."
+    marks: str = ""
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        # A list in the file of a model.
+        object.__setattr__(self, "missing", tuple(self.missing))
         one_character = len(self.separator) == 1 and self.separator.isascii()
         if not one_character or self.separator in '"\r\n':
             problem = "must be one character, such as ',', ';' or a tab"
@@ -121,6 +130,9 @@ class Dialect:
         if self.decimal not in (".", ","):
             problem = f"must be '.' or ',', got {self.decimal!r}."
             raise ParameterError("decimal", problem)
+        if any(sign.isalnum() or sign in f"+-{self.decimal}" for sign in self.marks):
+            problem = "must be signs that can be left out of numbers, such as ',%'"
+            raise ParameterError("marks", f"{problem}, got {self.marks!r}.")
 
     @property
     def is_utf8(self) -> bool:

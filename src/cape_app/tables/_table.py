@@ -333,7 +333,7 @@ class FileTable(Table):
                 for name, values in zip(wanted.columns, batch.columns, strict=True):
                     if name in kinds:
                         texts = self.texts(name, values, wanted)
-                        values = converted(texts, kinds[name], self.dialect.decimal)
+                        values = converted(texts, kinds[name], self.dialect)
                     if values is None:
                         raise self.misfit(name, kinds[name], texts, n_before)
                     arrays.append(values)
@@ -346,7 +346,8 @@ class FileTable(Table):
             column = column.cast(pa.string())
         if wanted.verbatim:
             return column
-        return without_missing(column, wanted.known.get(name, ()))
+        known = wanted.known.get(name, ())
+        return without_missing(column, known, self.dialect.missing)
 
 
 class ArrowTable(FileTable):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cape.base._table import MISSING, dotted_dates
+from cape_app.tables._source import Dialect
 
 FLAGS = ["0", "1", "false", "False", "FALSE", "true", "True", "TRUE"]
 """What pyarrow reads as false or true."""
@@ -34,8 +36,8 @@ class KindFinder:
 
     Parameters
     ----------
-    decimal : {".", ","}, default="."
-        What stands before the decimals of a number.
+    dialect : Dialect, optional
+        How numbers are written.
 
     Attributes
     ----------
@@ -53,9 +55,9 @@ class KindFinder:
     {'a': 'text', 'b': 'date'}
     """
 
-    def __init__(self, decimal: str = "."):
+    def __init__(self, dialect: Dialect | None = None):
         self.kinds: dict[str, str] = {}
-        self._decimal = decimal
+        self._dialect = dialect or Dialect()
 
     def add(self, name: str, texts: pa.Array) -> None:
         """Take more values of a column into account."""
@@ -79,10 +81,12 @@ class KindFinder:
             changed = pc.match_substring_regex(texts, _NO_PLAIN_NUMBER[kind])
             if pc.any(changed).as_py():
                 return False
-        return converted(texts, kind, self._decimal) is not None
+        return converted(texts, kind, self._dialect) is not None
 
 
-def without_missing(texts: pa.Array, known: Sequence[str] = ()) -> pa.Array:
+def without_missing(
+    texts: pa.Array, known: Sequence[str] = (), more: Sequence[str] = ()
+) -> pa.Array:
     """Make missing what stands for a missing value, unless it is known as a value.
 
     Examples
@@ -91,7 +95,7 @@ def without_missing(texts: pa.Array, known: Sequence[str] = ()) -> pa.Array:
     >>> without_missing(pa.array(["NA", "n/a", "b"]), ["NA"]).to_pylist()
     ['NA', None, 'b']
     """
-    words = [word for word in MISSING if word not in known]
+    words = [word for word in (*MISSING, *more) if word not in known]
     is_missing = pc.is_in(texts, pa.array(words, texts.type))
     if not pc.any(is_missing).as_py():
         return texts
@@ -109,7 +113,9 @@ def arrow_type(kind: str | None) -> pa.DataType:
     return types.get(kind or "", pa.string())
 
 
-def converted(texts: pa.Array, kind: str, decimal: str = ".") -> pa.Array | None:
+def converted(
+    texts: pa.Array, kind: str, dialect: Dialect | None = None
+) -> pa.Array | None:
     """Convert text to what it holds.
 
     Parameters
@@ -117,8 +123,8 @@ def converted(texts: pa.Array, kind: str, decimal: str = ".") -> pa.Array | None
     texts : Array of strings
         Missing values stay missing.
     kind : {"integer", "number", "flag", "date", "text"}
-    decimal : {".", ","}, default="."
-        What stands before the decimals of a number.
+    dialect : Dialect, optional
+        How numbers are written.
 
     Returns
     -------
@@ -128,8 +134,10 @@ def converted(texts: pa.Array, kind: str, decimal: str = ".") -> pa.Array | None
     Examples
     --------
     >>> import pyarrow as pa
-    >>> converted(pa.array(["1,5", "2"]), "number", ",").to_pylist()
+    >>> converted(pa.array(["1,5", "2"]), "number", Dialect(decimal=",")).to_pylist()
     [1.5, 2.0]
+    >>> converted(pa.array(["3,900", "45%"]), "number", Dialect(marks=",%")).to_pylist()
+    [3900.0, 45.0]
     >>> converted(pa.array(["1.5", "x"]), "number") is None
     True
     """
@@ -142,12 +150,32 @@ def converted(texts: pa.Array, kind: str, decimal: str = ".") -> pa.Array | None
         if not pc.all(known, min_count=0).as_py():
             return None
         return pc.cast(texts, pa.bool_())
-    if kind == "number" and decimal == ",":
+    if dialect is not None and dialect.marks:
+        texts = _without_marks(texts, dialect)
+    if texts is not None and dialect is not None and dialect.decimal == ",":
         if pc.any(pc.match_substring(texts, ".")).as_py():
             return None
         texts = pc.replace_substring(texts, ",", ".")
+    if texts is None:
+        return None
     type_ = pa.int64() if kind == "integer" else pa.float64()
     return _cast(texts, type_)
+
+
+def _without_marks(texts: pa.Array, dialect: Dialect) -> pa.Array | None:
+    """Leave marks out of numbers; None if one stands where no number has it."""
+    # Blanks that do not break stand between thousands, too.
+    blanks = "\u00a0\u202f" if " " in dialect.marks else ""
+    signs = re.sub(r"([]\\^])", r"\\\1", dialect.marks)
+    mark = f"[{signs}{blanks}]"
+    # Between digits, a mark is followed by three of them: no date is a number.
+    number = (
+        rf"^\s*{mark}*\s*[+-]?{mark}*\s*(\d+|\d{{1,3}}({mark}\d{{3}})+)"
+        rf"([{dialect.decimal}]\d*)?\s*{mark}*\s*$"
+    )
+    if not pc.all(pc.match_substring_regex(texts, number), min_count=0).as_py():
+        return None
+    return pc.replace_substring_regex(texts, rf"{mark}|\s", "")
 
 
 def _cast(texts: pa.Array, type_: pa.DataType) -> pa.Array | None:

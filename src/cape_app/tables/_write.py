@@ -22,10 +22,12 @@ from cape.base._io import new_file
 from cape_app.tables._source import Dialect, TableError
 
 # A spreadsheet may run text that begins with one of these (also in full width) as a
-# formula, unless the text is a plain number, with a decimal point or comma.
+# formula, unless the text is a number, also with marks between thousands or a percent
+# sign.
 _FORMULA_SIGNS = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 _FORMULA = f"^[{re.escape(_FORMULA_SIGNS)}]"
-_NUMBER = "^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
+_DIGITS = "[0-9]+([.,'][0-9]{3})*[.,]?[0-9]*"
+_NUMBER = f"^[+-]?[$€£]?({_DIGITS}|[.,][0-9]+)([eE][+-]?[0-9]+)? ?[%€$£]?$"
 
 # Separators that occur in no number and in no date.
 _OUTSIDE_NUMBERS = ",;\t|"

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from cape.base._numbers import KINDS, counted, quoted
+from cape.base._numbers import KINDS, counted, listed, quoted
+from cape.shown import _check
 
 _MOST_NAMES = 5
 
-_COUNTED = {"columns_not_used": "column", "few_words": "value", "disarmed": "field"}
+_COUNTED = {"columns_not_used": "column", "disarmed": "field"}
 
 LEFT_EMPTY = (
     "Were rows with the other label left blank? If so, pass it as --blank-means."
@@ -33,10 +34,13 @@ def note_text(code: str, values: Mapping[str, Any]) -> str:
     "the model does not use 1 column: 'id'."
     """
     words = dict(values)
-    if code in ("suspicious", "dropped"):
-        words["kind"] = _NOTES["suspicion"][values["kind"]]
-        listed = [f"{column!r} ({why})" for column, why in values["columns"]]
-        words["columns"] = ", ".join(listed)
+    if code == "left_out":
+        words["kind"] = _check.KINDS[values["kind"]].what
+        named = [f"{column!r} ({why})" for column, why in values["columns"]]
+        words["columns"] = listed(named, _MOST_NAMES)
+    elif code == "spellings":
+        words["n"] = sum(map(len, values["values"]))
+        words["names"] = quoted(values["labels"], 2)
     elif "columns" in values:
         words["names"] = quoted(values["columns"], _MOST_NAMES)
     if code in _COUNTED:

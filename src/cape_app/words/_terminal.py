@@ -153,11 +153,11 @@ class _PageReader(HTMLParser):
 
 _SAME_NAMES = """
 acknowledge ask bins blank_means checked cost_fn cost_fp counts cv debug decimal
-decision dialect drift drop drop_suspicious encoding fail_if force group jobs label
-learner level min_group_size missing_groups missing_labels most name note out
-paper pool positive positive_decision prediction prevalence quantifier reference report
-rows rule score scores seed separator small_groups spread state table threshold
-tolerance unknown_groups verbose version weight width within
+decision dialect drift drop encoding fail_if force group jobs keep label learner
+level marks min_group_size missing_groups missing_labels most name note out
+paper pool positive positive_decision prediction quantifier read_as_missing
+reference report rows rule score scores seed separator small_groups spread state
+table threshold tolerance unknown_groups verbose version weight width within
 """
 
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME_NAMES.split()} | {

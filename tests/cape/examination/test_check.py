@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import cape
+from cape.datasets import make_synthetic
 
 N = 400
 
@@ -529,3 +530,100 @@ def test_what_is_no_date(values):
 def test_measurements_are_no_dates(numbers):
     # One value that is no day of any calendar.
     assert dated(np.array([*numbers, 17.5])) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("Jahr", [17, 18, 19, 20, 21], ("periods", 17, 21)),
+        ("wave", [1, 2, 3], ("periods", 1, 3)),
+        ("survey_month", [4, 5, 6], ("periods", 4, 6)),
+        ("q", ["2023-Q1", "2023-Q2", "2024-Q1"], ("text as periods",)),
+        ("q", ["Q1/2023", "Q2/2023"], ("text as periods",)),
+        ("school", ["2021/22", "2022/23"], ("text as periods",)),
+        ("m", ["Jan 2023", "Feb 2023", "Dez 2023"], ("text as periods",)),
+        ("day", ["13.08.14", "14.08.14"], ("text as dates", "%d.%m.%y")),
+        # They come again, or are no periods.
+        ("month", range(1, 13), None),
+        ("quarter", [1, 2, 3, 4], None),
+        ("years_of_school", [8, 9, 10], None),
+        ("birth_year", [1980, 1981, 1982], None),
+        ("year", [17, 19, 21], None),
+        ("rooms", [1, 2, 3], None),
+        ("q", ["Q1", "Q2"], None),
+        ("size", ["10/12", "12/14"], None),
+    ],
+)
+def test_periods_by_their_name_or_form(name, values, reason):
+    values = pd.Series([*values] * 30)
+    found = check(pd.DataFrame({name: values}), draw_labels(len(values)))
+    assert [one.reason for one in found.findings] == (
+        [] if reason is None else [reason]
+    )
+
+
+def ids_of(name, values, rows=2000):
+    random = np.random.default_rng(0)
+    values = pd.Series(values).to_numpy()
+    column = values[random.integers(0, len(values), rows)]
+    found = check(pd.DataFrame({name: column}), random.integers(0, 2, rows))
+    return [(one.kind, one.reason[0]) for one in found.findings]
+
+
+@pytest.mark.parametrize("name", ["patient_id", "customerId", "Kundennummer", "member"])
+def test_identifiers_that_come_again_by_their_name(name):
+    assert ids_of(name, range(5000, 5500)) == [("identifier", "comes again")]
+    # Branches have many rows each, and come again in the next table.
+    assert ids_of(name, range(5000, 5040)) == []
+
+
+def test_identifiers_that_come_again_by_their_form():
+    codes = [f"W-{i:05d}" for i in range(400)]
+    assert ids_of("ward", codes) == [("identifier", "codes")]
+    assert ids_of("ward", codes[:40]) == []
+    assert ids_of("city", [f"city {'x' * i}" for i in range(400)]) == []
+    people = pd.DataFrame({"who": np.repeat(np.arange(300), 5)})
+    (found,) = check(people, np.arange(1500) % 2).findings
+    assert found.reason == ("comes again", 300, 1500)
+    shuffled = people.sample(frac=1, random_state=0)
+    assert check(shuffled, np.arange(1500) % 2).findings == ()
+
+
+def test_free_text_and_constants():
+    notes = [f"she called on day {i} about item {i * 7 % 100}" for i in range(300)]
+    table = pd.DataFrame({"note": notes, "land": "DE", "hole": np.nan, "x": 0.0})
+    table.loc[299, "x"] = 1.0
+    found = check(table, np.arange(300) % 2, max_rows=200)
+    assert found.table()["kind"].to_dict() == {
+        "note": "free text",
+        "land": "constant",
+        "hole": "constant",
+    }
+
+
+def test_groups_and_what_to_expect():
+    people = make_synthetic(1000, random_state=0)
+    X, y, z = people.data, people.target, people.sensitive_features
+    found = cape.check(X, y, sensitive_features=z)
+    assert set(found.groups) == {str(group) for group in np.unique(z)}
+    assert sum(group["rows"] for group in found.groups.values()) == len(y)
+    expected = found.expected
+    assert expected["rows"] == len(y) // 2 and 0.5 < expected["auc"] < 1
+    for group in expected["groups"].values():
+        assert 0 < group["width"] < 1 and (group["labels"] > 0) == (
+            group["action"] == "label"
+        )
+    assert json.loads(json.dumps(found.to_dict()))["expected"] == expected
+    assert "quick model" in repr(found) and "<table" in found._repr_html_()
+    few = cape.check(X[:60], y[:60], sensitive_features=z[:60])
+    assert few.expected == {} and "Too few rows" in repr(few)
+
+
+def test_groups_that_are_small_or_identifiers():
+    y = np.arange(3000) % 2
+    X = pd.DataFrame({"x": np.random.default_rng(0).normal(size=3000)})
+    z = np.where(np.arange(3000) < 20, "few", "many")
+    (found,) = check(X, y, sensitive_features=z).findings
+    assert (found.effect, found.reason) == ("note", ("small groups", "few"))
+    (found,) = check(X, y, sensitive_features=np.arange(3000) // 2).findings
+    assert (found.effect, found.reason) == ("stop", ("many groups", 1500, 3000))

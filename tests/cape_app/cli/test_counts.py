@@ -48,6 +48,7 @@ def folder(tmp_path_factory):
     arguments = "--label y --positive good --score p --decision approved --group city"
     trained = ["train", str(folder / "reference.parquet"), *arguments.split()]
     trained += ["--group", "age", "--bins", "age=40", "--unknown-groups", "pooled"]
+    trained += ["--keep", "since"]
     assert run([*trained, "--out", str(folder / "watch.cape")]) == 0
     return folder
 
@@ -147,6 +148,7 @@ def test_rows_without_a_group_are_said(cape, folder, tmp_path):
     model = tmp_path / "watch.cape"
     train = ["train", tmp_path / "reference.parquet", "--out", model, "--label", "y"]
     train += ["--positive", "good", "--score", "p", "--group", "city"]
+    train += ["--keep", "since"]
     assert cape(*train, "--missing-groups", "group")[0] == 0
     table = f"read_parquet('{tmp_path / 'batch.parquet'}')"
     _, counting, _ = cape("evidence", model, "--table", table)

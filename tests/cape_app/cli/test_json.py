@@ -11,6 +11,7 @@ SCHEMA = json.loads(files("cape_app.cli").joinpath("schema.json").read_text("utf
 AUDIT = "audit scored.csv --label y --prediction yhat --group race"
 CALLS = {
     "train": "train train.csv --label y --group race --learner logistic --out n.cape",
+    "check": "check train.csv --label y",
     "backtest": "backtest new.csv train.csv --label y --group race --labels 30 "
     "--learner logistic --out b.cape --fail-if off>0",
     "info": "info m.cape",

@@ -116,7 +116,7 @@ def test_of_many_groups_those_to_act_on_come_first_and_the_rest_is_counted(
     assert len(read_rows(out, *names)) == 15
 
 
-def test_a_year_is_suspicious_in_training_and_later_files_say_what_to_do(
+def test_a_year_is_left_out_in_training_and_later_files_say_what_to_do_if_kept(
     cape, tmp_path
 ):
     random = np.random.default_rng(0)
@@ -124,8 +124,9 @@ def test_a_year_is_suspicious_in_training_and_later_files_say_what_to_do(
     frame = pd.DataFrame({"x": random.normal(2 * y), "year": 2012 + np.arange(600) % 5})
     frame.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
     base = ("train", tmp_path / "t.csv", "--label", "y", "--learner", "logistic")
-    _, _, notes = cape(*base, "--out", tmp_path / "m.cape")
-    assert "'year' (looks like years, 2012 to 2016)" in notes and "--drop" in notes
+    _, _, notes = cape(*base, "--out", tmp_path / "without.cape")
+    assert "'year' (looks like years, 2012 to 2016)" in notes and "--keep" in notes
+    cape(*base, "--keep", "year", "--out", tmp_path / "m.cape")
     for year, said in {
         2017: "predictions: train again without `year` (--drop year)",
         2016: "predictions: fix `year`",
@@ -135,7 +136,6 @@ def test_a_year_is_suspicious_in_training_and_later_files_say_what_to_do(
         _, out, _ = cape("predict", tmp_path / "m.cape", new)
         out = " ".join(out.split())
         assert said in out and "2016.0001" not in out
-    cape(*base, "--drop", "year", "--out", tmp_path / "without.cape")
     _, out, _ = cape("predict", tmp_path / "without.cape", new)
     assert out.startswith("Use the predictions")
 

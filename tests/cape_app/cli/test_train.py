@@ -109,23 +109,23 @@ def test_the_same_seed_gives_the_same_model_and_force_replaces_it(cape, refused,
     assert load_model(base[5]).clf.fingerprint_ == fingerprints[2]
 
 
-def test_suspicious_columns_are_dropped_on_request_and_noted(
+def test_suspicious_columns_are_left_out_unless_kept(
     cape, refused, base, table, tmp_path
 ):
     frame = pd.read_csv(table)
     frame.to_csv(tmp_path / "new.csv", index=False)
     frame.assign(row=frame.index, day="2013-08-14").to_csv(table, index=False)
-    assert cape(*base, "--drop", "sex", "--drop", "w")[0] == 0
-    refused("predict", base[5], tmp_path / "new.csv", says=["'row'", "--drop-susp"])
-    options = ("--drop", "sex", "--json", "--force")
-    code, out, err = cape(*base, *options, "--drop-suspicious")
+    drop = ("--drop", "sex")
+    assert cape(*base, *drop, "--drop", "w", "--keep", "row")[0] == 0
+    refused("predict", base[5], tmp_path / "new.csv", says=["'row'", "without --keep"])
+    code, out, err = cape(*base, *drop, "--json", "--force")
     content = json.loads(out)
     assert code == 0
     assert list(content["columns"]["features"]) == ["x", "w", "race"]
-    assert content["suspicious"]["dropped"]
+    assert content["suspicious"]["kept"] == []
     lines = [f"note: {note}" for note in content["notes"]]
     assert err.splitlines() == lines
-    assert [line.split()[1] for line in lines] == ["dropped", "dropped"]
+    assert [line.split()[1] for line in lines] == ["left", "left"]
     code, out, _ = cape("predict", base[5], table, "--json")
     assert code == 0
     assert sum(group["rows"] for group in json.loads(out)["groups"]) == 240
@@ -154,7 +154,7 @@ def test_small_and_unknown_groups_are_pooled_if_told(
         (["--label", "outcom"], ["has no column 'outcom'", "did you mean 'outcome'?"]),
         (["--label", "x"], ["label column 'x' must hold two values, got"]),
         (["--drop", "outcome"], ["'outcome' is the label or a group"]),
-        (["--positive", "1"], ["must be 'default' or 'repaid', got '1'"]),
+        (["--positive", "1"], ["no value '1'", "'repaid' (144 rows), 'default'"]),
         (["--quantifier", "x"], ["--quantifier", "'onestep'", "'spa'", "got 'x'"]),
         (["--scores", "x"], ["--scores", "'folds'", "'refit'", "got 'x'"]),
         (["--most", "0"], ["--most must be at least 1, got 0"]),

@@ -14,8 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier
 from cape_app.files import load_model, predict_file, train_file
 from cape_app.files._columns import Columns
-from cape_app.files._train import Reservoir
+from cape_app.files._reservoir import Reservoir
 from cape_app.tables import Dialect
+from cape_app.tables._open import open_table
 
 FAST = {"cv": 2, "pool": "threshold"}
 
@@ -77,7 +78,8 @@ def test_text_dates_thousands_of_levels_and_gaps_are_learnt_from(train, learner)
         }
     )
     chosen = {"cv": 2, "scores": "refit"}
-    model = train(frame, group=[], learner=learner, settings=chosen)
+    keep = ["note", "since"]
+    model = train(frame, group=[], learner=learner, settings=chosen, keep=keep)
     assert model.columns.features == {"note": "text", "since": "date", "hole": "number"}
     assert model.clf.models_["everyone"].auc() > 0.7
 
@@ -121,7 +123,13 @@ def test_a_model_trained_on_a_file_is_the_one_trained_in_memory(
         "rows": 200,
         "rows_in_file": 200,
         "sha256": hashlib.sha256(content).hexdigest(),
-        "dialect": {"separator": ",", "encoding": "utf-8", "decimal": "."},
+        "dialect": {
+            "separator": ",",
+            "encoding": "utf-8",
+            "decimal": ".",
+            "marks": "",
+            "missing": [],
+        },
     }
 
 
@@ -174,11 +182,11 @@ def test_which_label_is_positive_and_of_which_kind(
             r"50 of the first 200 rows have .* 'y', so no label.*--missing-labels drop",
         ),
         ({"y": None}, {}, r"no row has a label in 'y'"),
-        ({"y": list("abcd") * 50}, {}, r"such as --positive d\.$"),
+        ({"y": list("abcd") * 50}, {}, r"such as --positive \w\.$"),
         (
             {"y": [*"ab"] * 98 + [*"acd?"]},
             {},
-            r"If one is a mistake, .* such as --positive d\.$",
+            r"If one is a mistake, .*--read-as-missing.* such as --positive \S+\.$",
         ),
         (
             {"y": list("abcd") * 50},
@@ -199,7 +207,7 @@ def test_which_label_is_positive_and_of_which_kind(
         ),
         ({"x": None, "u": None}, {}, r"all values of all columns to learn from"),
         ({}, {"learner": "magic"}, r"learner must be one of"),
-        ({}, {"positive": "evil"}, r"the positive label must be '0' or '1'"),
+        ({}, {"positive": "evil"}, r"has no value 'evil'"),
         ({}, {"most": 0}, "most must be at least 1, got 0"),
     ],
 )
@@ -335,27 +343,26 @@ def suspicious(frame):
 SUSPICIOUS = {"row": "row number", "answer": "tells the answer", "day": "date"}
 
 
-def test_suspicious_columns_are_noted_or_dropped_as_with_drop(train, frame, notes):
+def test_suspicious_columns_are_left_out_as_with_drop(train, frame, notes):
     table = suspicious(frame)
     table["case"] = [f"case {i}" for i in range(200)]
     kinds = {**SUSPICIOUS, "case": "identifier"}
-    learned = train(table, notes=notes)
-    assert codes(notes) == ["suspicious"] * 4
+    left = train(table, notes=notes)
+    assert codes(notes) == ["left_out"] * 4
     named = {}
     for note in notes:
         for column, _ in note.values["columns"]:
             named[column] = note.values["kind"]
     assert named == kinds
-    assert set(kinds) < set(learned.columns.features)
-    assert not learned.details["suspicious"]["dropped"]
-    dropped = train(table, notes=notes, drop_suspicious=True)
-    assert codes(notes) == ["suspicious"] * 4 + ["dropped"] * 4
-    findings = dropped.details["suspicious"]["findings"]
+    findings = left.details["suspicious"]["findings"]
     assert {one["column"]: one["kind"] for one in findings} == kinds
     same = train(table, drop=list(kinds))
-    assert dropped.columns == same.columns
-    assert dropped.clf.fingerprint_ == same.clf.fingerprint_
+    assert left.columns == same.columns
+    assert left.clf.fingerprint_ == same.clf.fingerprint_
     assert same.details["suspicious"]["findings"] == []
+    kept = train(table, keep=["row"])
+    assert set(kept.columns.features) - set(left.columns.features) == {"row"}
+    assert kept.details["suspicious"]["kept"] == ["row"]
 
 
 def test_groups_are_not_suspicious(light, train, frame, notes):
@@ -363,26 +370,27 @@ def test_groups_are_not_suspicious(light, train, frame, notes):
     z = np.where(frame.y == 1, "a", "b")
     z[:80:2] = "a"
     z[1:80:2] = "b"
-    train(frame.assign(z=z), notes=notes, drop_suspicious=True)
-    assert "dropped" not in codes(notes)
+    train(frame.assign(z=z), notes=notes)
+    assert "left_out" not in codes(notes)
 
 
 def test_something_must_be_left_to_learn_from(light, train, frame):
     table = suspicious(frame).drop(columns=["x", "u", "case"])
     with pytest.raises(ValueError, match=r"no column left to learn from.*'row'"):
-        train(table, drop_suspicious=True)
+        train(table)
     table = table[["y", "z"]]
     with pytest.raises(ValueError, match=r"all values of all columns to learn from"):
         train(table.assign(empty=np.nan))
-    with pytest.raises(ValueError, match=r"no column left .* all are constant \('k'\)"):
+    with pytest.raises(ValueError, match=r"no column left .* all are left out \('k'\)"):
         train(table.assign(k=7))
 
 
 def test_constant_columns_are_dropped_with_a_note(light, train, frame, notes):
     model = train(frame.assign(empty=np.nan, k="A"), notes=notes)
     assert set(model.columns.features) == set(train(frame).columns.features)
-    (note,) = [note for note in notes if note.code == "constant"]
-    assert note.values["columns"] == ["empty", "k"]
+    (note,) = [note for note in notes if note.code == "left_out"]
+    assert note.values["kind"] == "constant"
+    assert [name for name, _ in note.values["columns"]] == ["empty", "k"]
 
 
 def test_later_files_need_no_suspicious_columns(light, tmp_path, frame):
@@ -396,7 +404,6 @@ def test_later_files_need_no_suspicious_columns(light, tmp_path, frame):
         drop=["z"],
         learner="logistic",
         settings=FAST,
-        drop_suspicious=True,
     )
     saved = load_model(tmp_path / "m.cape")
     assert saved.details == model.details
@@ -430,26 +437,6 @@ def test_a_long_table_is_sampled_with_a_note(light, train, frame, notes):
         assert share == pytest.approx(of_group.mean(), abs=0.02)
 
 
-LOOKS = {
-    "comma": [["1,5", "2"], ["-0,5", "+3,25"], [None, "1,5"], ["1,234", "5,678"]],
-    "thousands": [
-        ["5", "900,5", "1.234,50"],
-        ["5", "900,5", "1,234,567"],
-        ["5", "12 000"],
-        ["5", "12'000.5"],
-    ],
-    "date": [["12/31/2024"], ["31.12.24"], ["1/2/24 8:30"], ["2024/12/31"]],
-    "none": [
-        ["1,5", "x"],
-        ["12/31/2024", "soon"],
-        ["1.2.3", "1.12.4"],
-        ["10.0.0.1", "10.0.0.2"],
-        ["007", "012"],
-        ["030-123", "030-456"],
-    ],
-}
-
-
 def test_what_cape_wrote_is_not_learnt_from(train, frame, notes):
     wrote = {"prediction": 1, "probability": frame["x"], "estimated_prevalence": 0.3}
     model = train(frame.assign(**wrote), notes=notes)
@@ -459,26 +446,64 @@ def test_what_cape_wrote_is_not_learnt_from(train, frame, notes):
     assert list(model.columns.features) == ["x", "u"]
 
 
-def test_a_word_that_makes_numbers_text_is_named(train, frame, notes):
-    """A code of letters and figures is no such column."""
-    frame["u"] = [*"1234567"] * 28 + [*"1", "?", "?", "-"]
+def test_words_that_make_numbers_text_stop_training(train, frame, notes):
+    """A code of letters and figures is no such column, nor are a few classes."""
+    numbers = [str(number) for number in range(100)] * 2
     frame["w"] = ["A1", "7"] * 100
+    frame["deck"] = [*"1234567"] * 28 + [*"1", "?", "?", "-"]
     train(frame, notes=notes)
-    found = [note.values for note in notes if note.code == "few_words"]
-    assert found == [{"column": "u", "value": "?", "n": 3}]
+    frame = frame.drop(columns=["w", "deck"])
+    frame["u"] = [*numbers[:-3], "n.v.", "n.v.", "-"]
+    says = (
+        r"column 'u': 3 of 200 rows say 'n.v.', '-', .*--read-as-missing n.v. .*--drop"
+    )
+    with pytest.raises(ValueError, match=says):
+        train(frame)
+    read = Dialect(missing=("n.v.", "-"))
+    assert train(frame, dialect=read).columns.features["u"] == "number"
 
 
-def test_text_that_looks_like_numbers_or_dates_is_noted(train, frame, notes):
-    named = []
-    for look, columns in LOOKS.items():
-        for place, texts in enumerate(columns):
-            name = f"{look}{place}"
-            frame[name] = [texts[row % len(texts)] for row in range(len(frame))]
-            if look != "none":
-                named.append(name)
-    train(frame, notes=notes, group=[], drop=["z"])
-    found = [note.values["columns"] for note in notes if note.code == "looks_like"]
-    assert found == [named]
+@pytest.mark.parametrize(
+    ("texts", "dialect", "value"),
+    [
+        (["{0},5", "1.{0}0,25"], {"decimal": ",", "marks": "."}, 10.5),
+        (["{0},000", "1,0{0},000"], {"marks": ","}, 10_000),
+        (["{0}%", "{0} %"], {"marks": "%"}, 10),
+        (["{0} €", "1'0{0} €"], {"marks": "€'"}, 10),
+        (["$1,{0}0.25"], {"marks": "$,"}, 1100.25),
+    ],
+)
+def test_numbers_that_are_text_stop_training(
+    light, train, frame, tmp_path, texts, dialect, value
+):
+    frame["x"] = frame["x"].round() * 10
+    frame = frame.astype({"x": int})
+    frame["u"] = [texts[i % len(texts)].format(i // 2 % 50 + 10) for i in range(200)]
+    with pytest.raises(ValueError, match="column 'u': numbers are written as"):
+        train(frame)
+    assert list(train(frame, drop=["u"]).columns.features) == ["x"]
+    model = train(frame, dialect=Dialect(**dialect))
+    assert model.columns.features["u"] == "number"
+    assert model.dialect == Dialect(**dialect)
+    table = open_table(tmp_path / "train.csv", Dialect(**dialect))
+    (part,) = table.parts(columns=["u"], types={"u": "number"})
+    assert part["u"][0] == value
+
+
+def test_spellings_of_a_label_are_one_label(light, train, frame, notes, tmp_path):
+    words = {1: ["Ja", "ja ", "JA"], 0: ["Nein", "nein"]}
+    spelled = [words[y][i % len(words[y])] for i, y in enumerate(frame["y"])]
+    model = train(frame.assign(y=spelled), notes=notes)
+    assert codes(notes) == ["spellings"]
+    assert [label.casefold().strip() for label in model.columns.labels] == [
+        "nein",
+        "ja",
+    ]
+    plain = train(frame.assign(y=np.where(frame["y"] == 1, "ja", "nein")))
+    assert model.clf.fingerprint_ == plain.clf.fingerprint_
+    # Spellings of a later file may be new.
+    later = pd.DataFrame({"y": ["jA", " NEIN", None]})
+    assert model.columns.positive(later, "new.csv", notes).tolist() == [1, 0, -1]
 
 
 TABLE = pd.DataFrame(

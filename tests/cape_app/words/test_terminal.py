@@ -57,17 +57,10 @@ from cape_app.words._terminal import (
         ("rule", {"text": "missed.", "file": "jan.csv"}, "jan.csv: missed."),
         ("rule", {"text": "missed.", "file": ""}, "missed."),
         (
-            "suspicious",
+            "left_out",
             {"kind": "row number", "columns": [("row", "goes up by one in each row")]},
-            "row numbers, which mean nothing in another file: 'row' (goes up by one in "
-            "each row). Leave out a column with --drop, or all suspicious ones with "
-            "--drop-suspicious.",
-        ),
-        (
-            "dropped",
-            {"kind": "date", "columns": [("day", "holds dates")]},
-            "dropped dates, which in later files all come after the dates in training: "
-            "'day' (holds dates).",
+            "left out row numbers, which mean nothing in another table: 'row' (goes up "
+            "by one in each row). To learn from one, pass --keep.",
         ),
         (
             "sampled",
