@@ -29,12 +29,12 @@ batches = {
 }
 
 # %%
-# ``examine`` looks at every column of a batch. The picture shows how much of each
-# column does not fit training, worst first.
+# ``examine`` looks at every column of a batch. The table shows how much of each column
+# does not fit training, worst first.
 
 warnings.simplefilter("ignore", AdaptationWarning)
 drifted = examine(clf, batches["U drifts by 2"], sensitive_features=groups)
-drifted.columns.plot()
+drifted.columns
 
 # %%
 # It also says in words what happened to a column. It recognises units.

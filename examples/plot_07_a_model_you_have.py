@@ -38,14 +38,14 @@ watched.fit(
 
 # %%
 # This month the share of positives of group 0 has doubled, and nobody knows it yet. The
-# decisions stay as they were made. The picture has the rates to expect of them, with
+# decisions stay as they were made. The table has the rates to expect of them, with
 # intervals, before any label.
 
 month = make_synthetic(3000, prevalences=(0.6, 0.5), random_state=1)
 log = logged(month.data)
 groups = month.sensitive_features
 seen = examine(watched, log, sensitive_features=groups)
-seen.expected.plot()
+seen.expected
 
 # %%
 # Labels come, and expectation and truth stand side by side.

@@ -278,7 +278,6 @@ def needed() -> dict:
         "rows, 0.1": rows_needed(clf, 0.1),
         "rows, 0.3": rows_needed(clf, 0.3),
         "rows, 0.3, prevalence 0.2": rows_needed(clf, 0.3, prevalence=0.2),
-        "rows, 0.3, adapted": seen.rows_needed(0.3),
         "rows, 0.3, level 0.8": rows_needed(clf, 0.3, level=0.8),
     }
     for name, table in tables.items():

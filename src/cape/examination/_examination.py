@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,6 @@ from cape.examination._needed import (
     check_labels,
     labels_asked,
     plan_labels,
-    plan_rows,
     rows_at,
 )
 from cape.examination._score import (
@@ -81,24 +80,11 @@ from cape.training._group_model import own_auc
 
 _RATES = ("fpr", "fnr", "accuracy")
 
-_IN_TABLE = [
-    "rows",
-    "training_prevalence",
-    "estimate",
-    "low",
-    "high",
-    "moved",
-    "verdict",
-    "held_back",
-    "borrowed",
-    "made_for",
-    "predicted_prevalence",
-    "pd_bound",
-    "fpr",
-    "fnr",
-    "accuracy",
-]
-_OF_LABELS = ["labelled", "without_labels", "label_estimate", "label_verdict"]
+_IN_TABLE = """
+rows training_prevalence estimate low high moved verdict held_back borrowed made_for
+predicted_prevalence pd_bound fpr fnr accuracy
+"""
+_OF_LABELS = " labelled without_labels label_estimate label_verdict"
 """Columns of `Examination.table`."""
 
 _MOST_COLUMNS = 3
@@ -111,8 +97,7 @@ OF_A_COLUMN = ("column", "fault", "effect", "p_adjusted", "what_happened")
 """What is told of a column that moved."""
 
 
-@dataclass(frozen=True)
-class Observed:
+class Observed(NamedTuple):
     """Confusion counts of the rows of a batch whose labels are known.
 
     Parameters
@@ -126,27 +111,6 @@ class Observed:
 
     cape: Mapping[Group, Confusion]
     unadapted: Mapping[Group, Confusion]
-
-    def to_dict(self, names: Mapping[Group, str]) -> dict[str, Any]:
-        """Return the counts as a dict that JSON can hold.
-
-        Parameters
-        ----------
-        names : mapping from group to str
-            What the groups are called where they stand beside groups without labels.
-
-        Returns
-        -------
-        dict
-            ``cape`` and ``unadapted``, each a list with one entry for each group.
-        """
-        content = {}
-        for name, counts in vars(self).items():
-            content[name] = [
-                {"group": names[group], **asdict(confusion)}
-                for group, confusion in counts.items()
-            ]
-        return content
 
 
 class Examination(InNotebook):
@@ -400,28 +364,6 @@ class Examination(InNotebook):
             tolerance=self.tolerance,
         )
 
-    def rows_needed(
-        self, width: float, *, prevalence: float | None = None
-    ) -> pd.DataFrame:
-        """Compute how many rows give an interval no wider than ``width``.
-
-        Drift in this batch widens intervals; more rows do not help against it.
-
-        Parameters
-        ----------
-        width : float in (0, 1)
-            Width of the interval of the prevalence, from its low end to its high end.
-        prevalence : float in [0, 1], default=None
-            Prevalence of the batch. None takes the prevalence that needs the most rows.
-
-        Returns
-        -------
-        DataFrame
-            As from `cape.rows_needed`, for the groups of training.
-        """
-        adapted = self.adaptation.groups
-        return plan_rows(self.clf, width, self.level, prevalence, adapted)
-
     def labels_needed(self, width: float) -> pd.DataFrame:
         """Compute how many labels of each group give an interval of a given width.
 
@@ -631,8 +573,9 @@ class Examination(InNotebook):
         """
         columns = _IN_TABLE
         if self.labels is not None:
-            columns = [*columns, *_OF_LABELS]
-        return group_table(self.adaptation.groups, self._known(rates=True), columns)
+            columns += _OF_LABELS
+        facts = self._known(rates=True)
+        return group_table(self.adaptation.groups, facts, columns.split())
 
     def facts(self, *, rates: bool = True) -> list[dict[str, Any]]:
         """Return what is known of each group: all that shows a batch reads this.
@@ -714,7 +657,14 @@ class Examination(InNotebook):
             ``expected``, ``criteria``, ``labels`` and ``observed``. What is unknown is
             None.
         """
-        observed = self.observed
+        observed = None
+        if self.observed is not None:
+            observed = {}
+            for who, counts in self.observed._asdict().items():
+                observed[who] = [
+                    {"group": self.names[group], **asdict(confusion)}
+                    for group, confusion in counts.items()
+                ]
         return {
             "fingerprint": self.adaptation.fingerprint,
             "rows": self.rows,
@@ -731,7 +681,7 @@ class Examination(InNotebook):
             "expected": self.expected.to_dict(),
             "criteria": self.criteria.to_dict()["criteria"],
             "labels": None if self.labels is None else self.labels.to_dict(),
-            "observed": None if observed is None else observed.to_dict(self.names),
+            "observed": observed,
         }
 
     def plot(self) -> Any:

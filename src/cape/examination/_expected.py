@@ -27,8 +27,6 @@ from cape.rules._adaptation import Adaptation, GroupAdaptation
 from cape.rules._problem import compared_groups
 from cape.rules._rules import bounds_of
 from cape.shown import _examination as words
-from cape.shown import _plot
-from cape.shown._audit import RATE_HEADINGS
 from cape.shown._notebook import InNotebook
 from cape.training._group_model import MemberRates
 
@@ -171,23 +169,6 @@ class ExpectedPerformance(InNotebook, GroupResult):
         whose = ["group", "metric"]
         columns = [*whose, "expected", "low", "high", "observed", "inside"]
         return pd.DataFrame(rows, columns=columns).set_index(whose)
-
-    def plot(self) -> Any:
-        """Draw the rates to expect of each group; needs altair.
-
-        Returns
-        -------
-        altair chart
-        """
-        rows = []
-        names = self.names
-        for rate, heading in RATE_HEADINGS.items():
-            for group, expected in self.groups.items():
-                whose = heading.lower(), names[group], expected.rows
-                rows.append([*whose, *getattr(expected, rate)])
-        columns = ["rate", "group", "rows", "now", "low", "high"]
-        frame = pd.DataFrame(rows, columns=columns)
-        return _plot.rates(frame, title=words.expected_title(self.level))
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         return words.expected_shown(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +42,6 @@ from cape.quantify._base import Moments, moment_interval
 from cape.rules._adaptation import Adaptation, GroupAdaptation, refuted_groups
 from cape.rules._deciding import adapt, estimate_groups
 from cape.shown import _examination as words
-from cape.shown import _plot
 from cape.shown._notebook import InNotebook
 from cape.shown._results import describe_labels, few_labels, said_by_labels
 from cape.training._group_model import GroupModel
@@ -67,8 +67,7 @@ def rows_needed(
     """Compute how many rows of each group give an interval no wider than ``width``.
 
     The noise of training does not shrink with the batch, so some widths are out of
-    reach. This needs no batch and assumes no drift; `Examination.rows_needed` includes
-    the drift of a batch.
+    reach. This needs no batch and assumes no drift.
 
     Parameters
     ----------
@@ -95,20 +94,6 @@ def rows_needed(
     >>> rows_needed(clf, 0.01)["rows"].tolist()
     [inf, inf]
     """
-    return plan_rows(clf, width, level, prevalence, {})
-
-
-def plan_rows(
-    clf: CapeClassifier,
-    width: float,
-    level: float,
-    prevalence: float | None,
-    adapted: Mapping[Group, GroupAdaptation],
-) -> pd.DataFrame:
-    """Compute as `rows_needed` does, with the drift that was found in a batch.
-
-    It widens intervals, and no number of rows takes it away.
-    """
     check_fitted_cape(clf)
     check_prevalence("width", width, closed=False)
     check_prevalence("level", level, closed=False)
@@ -119,8 +104,7 @@ def plan_rows(
     lines = []
     for group in clf.groups_:
         model = clf.model_of(group)
-        drift = adapted.get(group)
-        needs = [rows_at(model, rho, width, level, drift) for rho in prevalences]
+        needs = [rows_at(model, rho, width, level) for rho in prevalences]
         rows, narrowest = zip(*needs, strict=True)
         # More rows are weighted as unequally as those of the batch.
         each = drift.rows / drift.effective_rows if drift else 1
@@ -133,7 +117,6 @@ def rows_at(
     rho: float,
     width: float,
     level: float,
-    adapted: GroupAdaptation | None = None,
 ) -> tuple[float, float]:
     """Compute the rows needed at the prevalence ``rho``, by bisection.
 
@@ -142,54 +125,25 @@ def rows_at(
     rows, narrowest : float
         Rows needed, and the width that no batch can fall below.
     """
-    # The scores say nothing, whatever the batch.
-    at_fault = adapted is not None and adapted.held_back == 1
-    if not model.quantifier.informative_ or at_fault:
+    if not model.quantifier.informative_:
         return float("inf"), 1.0
     positives = model.quantifier.statistic_moments(model.positives, rho)
     negatives = model.quantifier.statistic_moments(model.negatives, rho)
     mean = negatives.mean + rho * (positives.mean - negatives.mean)
 
-    # With drift, no batch is worth more than 1 / drift^2 rows.
-    lost = 0.0 if adapted is None or np.isnan(adapted.drift) else adapted.drift**2
-
     def width_of(rows: float) -> float:
         # `moment_interval` takes the variance from the classes, not from the batch.
-        worth = 1 / (1 / rows + lost) if lost else rows
-        batch = Moments(mean, 0.0, worth)
+        batch = Moments(mean, 0.0, rows)
         low, high = moment_interval(positives, negatives, batch, level)
         return high - low
 
     narrowest = width_of(float("inf"))
     if width_of(_MOST_ROWS) > width:
         return float("inf"), narrowest
-    return float(_fewest_within(width_of, width, 0, _MOST_ROWS)), narrowest
-
-
-def _fewest_within(
-    width_of: Callable[[int], float], width: float, too_few: int, enough: int
-) -> int:
-    """Find by bisection the smallest number with an interval that is narrow enough.
-
-    Parameters
-    ----------
-    width_of : callable
-        Width of the interval of so many rows or labels; it falls as they are added.
-    width : float
-    too_few, enough : int
-        Numbers whose intervals are known to be too wide, and narrow enough.
-
-    Returns
-    -------
-    int
-    """
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        if width_of(middle) <= width:
-            enough = middle
-        else:
-            too_few = middle
-    return enough
+    rows = bisect_left(
+        range(_MOST_ROWS), True, lo=1, key=lambda rows: width_of(rows) <= width
+    )
+    return float(rows), narrowest
 
 
 def plan_labels(
@@ -602,20 +556,6 @@ class LabelChecks(InNotebook, GroupResult):
             row |= zip(compared, self.by_labels(group), strict=True)
             rows.append(row)
         return pd.DataFrame(rows)
-
-    def plot(self) -> Any:
-        """Draw the label-free estimates, and what labels say; needs altair.
-
-        Returns
-        -------
-        altair chart
-        """
-        return _plot.moved(
-            self.shares(),
-            title=words.WITH_AND_WITHOUT_LABELS,
-            now=words.WITHOUT_LABELS,
-            compared=words.BY_LABELS,
-        )
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         return words.labels_shown(self)

@@ -23,7 +23,6 @@ from cape.labels._factor import LabelFactor
 from cape.labels._sample import labelled_sample
 from cape.rules._adaptation import Adaptation, GroupAdaptation
 from cape.shown import _examination as words
-from cape.shown import _plot
 from cape.shown._notebook import InNotebook
 from cape.shown._results import verdict_text
 from cape.training._group_model import GroupModel
@@ -389,18 +388,6 @@ class ColumnShift(InNotebook, GroupResult):
                 rows.append({"group": labels[group], **column.flat()})
         rows.sort(key=lambda row: (not row["fault"], -row["effect"]))
         return pd.DataFrame(rows, columns=["group", *TOLD_OF_COLUMNS])
-
-    def plot(self) -> Any:
-        """Draw how much of each column does not fit, worst first; needs altair.
-
-        Returns
-        -------
-        altair chart
-        """
-        frame = self._table(self.names)
-        names = frame["column"] + ", " + frame["group"]
-        frame = frame.assign(column=names)
-        return _plot.unexplained(frame, title=words.UNEXPLAINED_COLUMNS)
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
         frame = self._table(self.names)

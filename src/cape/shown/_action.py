@@ -101,8 +101,8 @@ VERDICTS = {
     ),
     "some_drift": Reason(
         "small other changes found",
-        "More changed than the share of positives, but a little; the interval allows "
-        "for it.",
+        "More changed than the share of positives, but little, and the interval is "
+        "wider for it.",
         "train again on newer rows",
     ),
     "not_tested": Reason(

@@ -24,13 +24,6 @@ RATE_NAMES = {
 }
 """Rates of a group, and the heads of their columns on pages."""
 
-RATE_HEADINGS = {
-    "fpr": "False positive rate",
-    "fnr": "False negative rate",
-    "accuracy": "Accuracy",
-}
-"""Rates of which a page has a picture."""
-
 
 def rate_is_undefined(rate: str, groups: list[str]) -> str:
     """Warn of groups that are left out of a comparison."""

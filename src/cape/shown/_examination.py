@@ -25,8 +25,6 @@ Table = list[dict[str, Any]]
 WITHOUT_LABELS = "estimated without labels"
 BY_LABELS = "according to the labels"
 COLUMNS_NOT_COUNTED = "Columns were not checked"
-UNEXPLAINED_COLUMNS = "Columns that fit no mix of the training classes"
-WITH_AND_WITHOUT_LABELS = "Share of positives with and without labels"
 
 _MOST_NOTES = 10
 

@@ -111,7 +111,6 @@ def moved(
     title: str | None = None,
     now: str = "now",
     compared: str = "what it is compared with",
-    axis: str | None = _SHARE_AXIS,
 ) -> Any:
     """Draw training as a ring, and now as a dot with its interval as a bar.
 
@@ -123,8 +122,6 @@ def moved(
         the estimate is compared with. A number that is missing is not drawn.
     now, compared : str
         What the dot and the diamond are, below the title.
-    axis : str or None
-        The title of the axis.
 
     Examples
     --------
@@ -140,7 +137,7 @@ def moved(
     drawn, left_out = drawable(frame)
     shares = ["training", "now", "low", "high", "compared", "compared_high"]
     domain = share_domain(drawn[drawn.columns.intersection(shares)])
-    x = alt.X("now:Q", title=axis, **_scale_of_shares(alt, domain))
+    x = alt.X("now:Q", title=_SHARE_AXIS, **_scale_of_shares(alt, domain))
     y = _in_order(alt)
     base = alt.Chart(drawn).encode(y=y)
     layers = [base.mark_rule(**_BAR, color=NOW).encode(x="low:Q", x2="high:Q")]
@@ -161,69 +158,6 @@ def moved(
         keys.append(f"diamond: {compared}")
     chart = alt.layer(*layers).properties(width=300, height=alt.Step(34))
     return _with_title(chart, title, "\n".join(keys), left_out)
-
-
-def rates(frame: pd.DataFrame, *, title: str | None = None) -> Any:
-    """Draw rates of each group: a dot with its interval as a bar, a panel a rate.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row for each rate of a group: rate, group, now, low and high.
-
-    Examples
-    --------
-    >>> from cape.shown import _plot
-    >>> frame = pd.DataFrame({
-    ...     "rate": ["fpr", "fpr"], "group": ["a", "b"], "now": [0.4, 0.2],
-    ...     "low": [0.3, 0.1], "high": [0.5, 0.3],
-    ... })
-    >>> type(_plot.rates(frame)).__name__
-    'HConcatChart'
-    """
-    drawn, left_out = drawable(frame)
-    panels = []
-    for rate, part in drawn.groupby("rate", sort=False):
-        panels.append(moved(part, axis=None).properties(width=200, title=rate))
-    chart = import_altair().hconcat(*panels)
-    return _with_title(chart, title, "dot: the rate and its interval", left_out)
-
-
-def unexplained(frame: pd.DataFrame, *, title: str) -> Any:
-    """Draw the share of rows that do not fit, of each column.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row for each column: its name, effect, the share of rows, and moved, whether
-        the test rejects.
-
-    Examples
-    --------
-    >>> from cape.shown import _plot
-    >>> frame = pd.DataFrame({
-    ...     "column": ["a", "b"], "effect": [0.01, 0.2], "moved": [False, True],
-    ... })
-    >>> type(_plot.unexplained(frame, title="Columns")).__name__
-    'LayerChart'
-    """
-    alt = import_altair()
-    drawn, left_out = drawable(frame, "column")
-    x = alt.X(
-        "effect:Q",
-        scale=alt.Scale(domain=share_domain(drawn["effect"])),
-        axis=alt.Axis(format="%", tickCount=5),
-        title="share of rows that do not fit",
-    )
-    colour = alt.condition("datum.moved", alt.value(ALARM), alt.value(NOW))
-    shape = alt.condition("datum.moved", alt.value("diamond"), alt.value("circle"))
-    base = alt.Chart(drawn).encode(x=x, y=_in_order(alt, "column"), color=colour)
-    chart = alt.layer(
-        base.mark_rule(**_THIN_BAR).encode(x2=alt.datum(0)),
-        base.mark_point(filled=True, size=100, opacity=1).encode(shape=shape),
-    )
-    chart = chart.properties(width=300, height=alt.Step(24))
-    return _with_title(chart, title, "red diamond: the column changed", left_out)
 
 
 def scores(frame: pd.DataFrame) -> Any:

@@ -135,7 +135,8 @@ def _verdict_alone(adapted: GroupAdaptation) -> str:
     if adapted.verdict == "some_drift":
         return f"{text}{_widened(adapted)}"
     if adapted.verdict == "drifted":
-        return f"{text}; {by_scores_alone(adapted)}"
+        scores_alone = share_text(adapted.quantifier_estimate.value)
+        return f"{text}; the scores alone suggest {scores_alone}"
     if adapted.verdict == "uncertain":
         return f"{text}: the {_label_free(adapted)}{_LIKELY_OFF}"
     return text
@@ -178,7 +179,7 @@ def verdict_text(
     str
         A sentence without its full stop.
     """
-    without = without_labels(adapted)
+    without = "" if adapted.labels.verdict is None else " without labels"
     text = VERDICTS[word].words
     if word == "fault":
         columns = listed([f"`{name}`" for name in at_fault], _MOST_FAULTS)
@@ -210,20 +211,9 @@ _UNTESTED = {
 }
 
 
-def by_scores_alone(adapted: GroupAdaptation) -> str:
-    """Say what the estimate would be if nothing else were known."""
-    share = share_text(adapted.quantifier_estimate.value)
-    return f"the scores alone suggest {share}"
-
-
 def _label_free(adapted: GroupAdaptation) -> str:
     """Tell an estimate or an interval without labels from one with them."""
     return "" if adapted.labels.verdict is None else "label-free "
-
-
-def without_labels(adapted: GroupAdaptation) -> str:
-    """Restrict what is said to the estimate without labels, where labels were used."""
-    return "" if adapted.labels.verdict is None else " without labels"
 
 
 def _widened(adapted: GroupAdaptation) -> str:
@@ -510,12 +500,12 @@ CRITERION_NAMES = {
 
 
 RULE_NAMES = {
-    "prevalence": "each group's true share",
-    "proportional_equality": "proportional equality",
-    "demographic_parity": "demographic parity",
-    "equal_opportunity": "equal opportunity",
-    "predictive_equality": "equal false positive rates",
-    "equalized_odds": "equalized odds",
+    "prevalence": "as many predicted positives as true ones in each group",
+    "proportional_equality": "predicted shares in proportion to the true ones",
+    "demographic_parity": "equal shares of predicted positives",
+    "equal_opportunity": "equal shares of positives found",
+    "predictive_equality": "equal shares of negatives called positive",
+    "equalized_odds": "equal error rates",
     "accuracy": "best accuracy",
     "constrained": "best accuracy within bounds",
     "unchanged": "decisions left unchanged",

@@ -158,7 +158,7 @@ def predict(
                 advance("batches", 1)
     if not read:
         raise errors[0]
-    provenance = file_provenance(loaded, read)
+    provenance = {**file_provenance(loaded, read), "model": model.name}
     if several:
         name = "batches"
         summary = batches_summary(batches, level=level, provenance=provenance)

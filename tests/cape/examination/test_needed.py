@@ -1,8 +1,5 @@
 """How many rows and labels are needed, and which rows to label."""
 
-import copy
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
-from cape import CapeClassifier, Estimate, examine
+from cape import CapeClassifier, examine
 from cape.datasets import make_synthetic
 from cape.examination import rows_needed, rows_to_label
 from cape.quantify import ScoreHistogram
@@ -58,35 +55,6 @@ def test_narrower_needs_more_and_training_sets_a_limit(clf):
 def test_wrong_numbers_are_named(clf, name, value):
     with pytest.raises(ValueError, match=f"{name} must be"):
         rows_needed(clf, **{"width": 0.1, name: value})
-
-
-def drifted(seen, **changes):
-    """Pretend that drift was found in group 0."""
-    groups = seen.adaptation.groups
-    found = {**groups, 0: replace(groups[0], **changes)}
-    pretended = copy.copy(seen)
-    pretended.adaptation = replace(seen.adaptation, groups=found)
-    return pretended
-
-
-def test_drift_asks_for_more_rows_and_sets_a_limit(seen, clf):
-    plain = rows_needed(clf, 0.4)
-    assert (seen.rows_needed(0.4).rows >= plain.rows).all()
-    found = drifted(
-        seen,
-        without_labels=Estimate(0.3, 0.1, 0.6),
-        quantifier_estimate=Estimate(0.34),
-        held_back=0.4,
-        drift=0.05,
-    )
-    more = found.rows_needed(0.4)
-    assert more.loc[0, "narrowest"] > plain.loc[0, "narrowest"]
-    assert more.loc[0, "rows"] >= plain.loc[0, "rows"]
-    assert more.loc[1].tolist() == seen.rows_needed(0.4).loc[1].tolist()
-    # Below the width of drift itself no number of rows is enough.
-    assert found.rows_needed(0.05).loc[0, "rows"] == np.inf
-    lost = drifted(seen, without_labels=Estimate(0.5, 0.0, 1.0), held_back=1.0)
-    assert lost.rows_needed(0.5).loc[0].tolist() == [np.inf, 1.0]
 
 
 # Labels

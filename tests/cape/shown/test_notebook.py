@@ -338,14 +338,14 @@ SHOWN = "Adaptation Audit ColumnShift Examination ExpectedPerformance LabelCheck
 
 
 @pytest.mark.parametrize("name", SHOWN.split())
-def test_every_result_has_a_table_a_picture_and_both_as_html(results, name):
+def test_every_result_has_a_table_and_some_a_picture_and_both_as_html(results, name):
     result = results[name]
     assert isinstance(result.table(), pd.DataFrame)
-    chart = result.plot().to_dict()
-    # What the marks mean is written above them.
-    assert chart["title"]["text"]
     reader = read(result)
-    assert "svg" in reader.elements
+    assert ("svg" in reader.elements) == hasattr(result, "plot")
+    if hasattr(result, "plot"):
+        # What the marks mean is written above them.
+        assert result.plot().to_dict()["title"]["text"]
     assert len(reader.rows) > 1
     assert len(result._repr_html_()) < 100_000
 
@@ -404,10 +404,6 @@ def test_columns_that_moved_come_first(results):
     table = results["ColumnShift"].table()
     assert reader.rows[1][1] == "U\\x00"
     assert f"{table['moved'].sum()} of {len(table)}" in reader.words[0]
-    chart = results["ColumnShift"].plot().to_dict()
-    [drawn] = chart["datasets"].values()
-    assert [row["effect"] for row in drawn] == table["effect"].tolist()
-    assert drawn[0]["column"].startswith("U\\x00, ")
 
 
 def test_columns_that_were_not_counted_are_not_drawn():
@@ -425,24 +421,11 @@ def test_an_examination_draws_what_the_labels_say(results):
     # Only one group has labels, and only it has a diamond.
     assert second.labels.rows == 0
     assert rows[0]["compared"] == first.labels.estimate
-    [checked] = [
-        rows
-        for rows in seen.labels.plot().to_dict()["datasets"].values()
-        if len(rows) == 2
-    ]
-    assert "training" not in checked[0]
-    assert checked[0]["now"] == first.without_labels.value
     reader = read(seen.labels)
     place = reader.rows[0].index("by the labels")
     ends = f"{first.estimate.low:.3f} to {first.estimate.high:.3f}"
     said = [f"{first.labels.estimate:.3f} {ends}", ""]
     assert [row[place] for row in reader.rows[1:]] == said
-
-
-def test_rates_to_expect_have_a_panel_each(results):
-    chart = results["ExpectedPerformance"].plot().to_dict()
-    titles = [panel["title"] for panel in chart["hconcat"]]
-    assert titles == ["false positive rate", "false negative rate", "accuracy"]
 
 
 def test_evidence_has_a_table(results):

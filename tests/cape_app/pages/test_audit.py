@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cape.base._numbers import share_text
 from cape.metrics import audit
 from cape_app.files import count_file
 from cape_app.pages import to_html
+from cape_app.words._page import interval
 
 
 def test_an_audit_of_a_file_is_the_audit_of_its_columns(
@@ -37,8 +39,8 @@ def test_the_page_has_the_rates_and_ends_with_a_glossary(summaries, pages):
     rows = re.findall(r'<th scope="rowgroup">.*?</tr>', page, re.DOTALL)
     for finding in summaries["audit"]["observed"]["cape"]["groups"]:
         row = rows[("blue", "green").index(finding["group"])]
-        low, high = f"{finding['low']:.3f}", f"{finding['high']:.3f}"
-        cell = f"<td>{finding['value']:.3f}<small>{low}\u2013{high}</small></td>"
+        ends = interval(finding["low"], finding["high"])
+        cell = f"<td>{share_text(finding['value'])} <small>{ends}</small></td>"
         assert cell in row
     assert page.index('id="observed"') < page.index('id="glossary"')
     # Without a note there is no empty line for it.
@@ -58,11 +60,11 @@ def test_one_person_against_one_person_is_not_compared(audit_of):
     counts = {"many": (10, 5, 5, 30), "more": (10, 15, 5, 20)}
     summary = audit_of({**counts, "<one>": (1, 0, 0, 0), "another": (0, 0, 1, 0)})
     page = to_html(summary)
-    assert "1.000<small>1.000" not in page
+    assert "100% <small>100" not in page
     # Without negatives an FPR is undefined, and nobody called positive has no
     # precision; all other values have too few rows.
-    assert page.count("<td>undefined<small>0.000–1.000</small></td>") == 3
-    assert page.count("<td>too few rows<small>") == 2 * 5 + 1
+    assert page.count("<td>undefined <small>0–100%</small></td>") == 3
+    assert page.count("<td>too few rows <small>") == 2 * 5 + 1
     found = summary["observed"]["cape"]
     assert found["small_groups"] == ["<one>", "another"]
     for pair in found["worst"].values():

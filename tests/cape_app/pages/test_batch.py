@@ -13,9 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from cape import AdaptationWarning, CapeClassifier
+from cape.base._numbers import share_text
 from cape.examination import examine
 from cape.metrics import audit, confusion_by_group
 from cape_app.pages import to_html
+from cape_app.words import _page as words
 
 LEVEL = 0.9
 
@@ -68,7 +70,7 @@ def _text(cell):
 
 
 def within(value, low, high):
-    return f"{value:.3f} {low:.3f}\u2013{high:.3f}"
+    return f"{share_text(value)} {words.interval(low, high)}".strip()
 
 
 # Numbers
@@ -173,7 +175,7 @@ def test_the_page_shows_expected_rates_and_the_observed_ones_below(tables, summa
             seen = compared[group["group"], rate]
             ends = (group[f"{rate}_low"], group[f"{rate}_high"])
             end = "" if seen["inside"] else ", outside"
-            observed = f"true {seen['observed']:.3f}{end}"
+            observed = f"true {share_text(seen['observed'])}{end}"
             assert cell == f"{within(group[rate], *ends)} {observed}"
 
 
@@ -194,7 +196,7 @@ def test_the_page_shows_observed_rates_of_both_classifiers_and_the_worst_pairs(
     assert len(pairs) == 6
     for cell, who in zip(pairs[0][1:], ("cape", "unadapted"), strict=True):
         pe = summary["observed"][who]["worst"]["pe"]
-        number = within(pe["value"], pe["low"], pe["high"])
+        number = f"{pe['value']:.3f} {pe['low']:.3f}\u2013{pe['high']:.3f}"
         assert cell == f"{number} {pe['group']} to {pe['other']}"
 
 

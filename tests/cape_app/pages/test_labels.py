@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from cape.base._numbers import share_text
 from cape.examination import LabelChecks, examine
 from cape.metrics import confusion_by_group
 from cape_app.pages import to_html
@@ -86,8 +87,8 @@ def test_labels_that_refute_correct_where_they_decide(
         name, checked, without, with_labels, _ = cells
         assert name == group["group"]
         assert checked == f"{group['labelled']} of {group['rows']}"
-        assert without.startswith(f"{group['without_labels']:.3f} (")
-        assert with_labels.startswith(f"{group['estimate']:.3f} (")
+        assert without.startswith(share_text(group["without_labels"]))
+        assert with_labels.startswith(share_text(group["estimate"]))
 
 
 def test_labels_that_confirm_are_green_and_rates_are_compared(

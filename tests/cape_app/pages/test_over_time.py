@@ -6,11 +6,13 @@ import re
 import pandas as pd
 import pytest
 
+from cape.base._numbers import points, share_text
 from cape_app.pages import to_html
 from cape_app.pages._over_time import (
     batches_summary,
     frame_over_time,
 )
+from cape_app.words import _page as words
 
 # Verdicts
 
@@ -105,11 +107,11 @@ def test_a_batch_among_many_has_the_numbers_of_a_batch_alone(summaries, pages):
         assert entry["training_prevalence"] == group["training_prevalence"]
         assert re.findall(r"<td>(.*?)</td>", rows[place]) == [
             str(group["rows"]),
-            f"{group['estimate']:.3f}",
-            f"{group['low']:.3f}\u2013{group['high']:.3f}",
-            f"{group['estimate'] - group['training_prevalence']:+.3f}",
+            share_text(group["estimate"]),
+            words.interval(group["low"], group["high"]),
+            points(group["estimate"] - group["training_prevalence"]),
             "yes",
-            f"{group['pd_bound']:.3f}",
+            share_text(group["pd_bound"]),
             "no other changes found",
         ]
     worst = max(pair["pe"] for pair in alone["expected"]["pairs"])
