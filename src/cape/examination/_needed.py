@@ -106,9 +106,7 @@ def rows_needed(
         model = clf.model_of(group)
         needs = [rows_at(model, rho, width, level) for rho in prevalences]
         rows, narrowest = zip(*needs, strict=True)
-        # More rows are weighted as unequally as those of the batch.
-        each = drift.rows / drift.effective_rows if drift else 1
-        lines.append({"rows": max(rows) * each, "narrowest": max(narrowest)})
+        lines.append({"rows": max(rows), "narrowest": max(narrowest)})
     return group_table(clf.groups_, lines)
 
 
