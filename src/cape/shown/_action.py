@@ -167,8 +167,8 @@ REASONS = VERDICTS | {
 }
 """Why a group has its action."""
 
-_SAID_ABOVE = ("fault", "outgrown", "contradicted", "consistent")
-"""What rows of a table leave out: broken columns are named above it."""
+_SAID_ABOVE = ("fault", "outgrown", "contradicted", "consistent", "given")
+"""What rows of a table leave out: the head says it, or a line above the table."""
 
 
 def chance_head(tolerance: float) -> str:

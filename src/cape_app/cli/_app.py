@@ -245,7 +245,7 @@ def _rich_table(content: TextTable) -> Table:
             # Where all do not fit, an interval stands below its number.
             no_wrap=is_number and numbers + n_words * _FEWEST_LETTERS <= console.width,
             # Of a name, enough is seen to know it.
-            min_width=None if table.columns else min(width, _LONGEST_NUMBER),
+            min_width=None if table.columns else min(width, _FEWEST_LETTERS),
             overflow="fold",
         )
     for row in content.rows:

@@ -137,7 +137,7 @@ def _rendered(content: Summary, *, terminal: bool, **context: Any) -> str:
     summary = _printable(content)
     kind = summary["kind"]
     # StrictUndefined: each kind of page gets the names that its template uses.
-    context["s"] = summary
+    context |= {"s": summary, "on_page": not terminal}
     if kind in _CONTEXTS:
         prepare = getattr(import_module(_CONTEXTS[kind]), f"{kind}_context")
         context |= prepare(summary, not terminal)
