@@ -210,7 +210,7 @@ def test_one_row_that_holds_half_is_said(plain):
     weights[np.flatnonzero(GROUPS == 1)[0]] = N / 2
     given = {"sensitive_features": GROUPS, "sample_weight": weights}
     (note,) = quiet(plain, NEW, **given).notes[1:]
-    assert "rows of '1' are worth 4 of equal weight. Trim the largest" in note
+    assert "rows of '1' have weights so unequal that a few decide" in note
 
 
 def test_evidence_with_and_without_weights_is_not_mixed(plain):

@@ -540,6 +540,9 @@ class ColumnCounts:
             )
         return ColumnCounts(self.counts + other.counts, unseen)
 
+    def __mul__(self, factor: float) -> ColumnCounts:
+        return replace(self, counts=self.counts * factor)
+
     def __sub__(self, other: ColumnCounts) -> ColumnCounts:
         self._check_fits(other)
         counts = self.counts - other.counts

@@ -28,6 +28,9 @@ from cape.shown._notebook import InNotebook
 _FORMAT = 2
 """Number of the JSON format; it changes when older text can no longer be read."""
 
+_COUNTS = ("scores", "tally", "agreements", "columns")
+"""Parts of evidence that count rows, where it has them."""
+
 _ROUNDING = 1e-12
 """Relative error up to which the squares of weights, as sums of a database, agree."""
 
@@ -117,13 +120,11 @@ class GroupEvidence:
         factor = worth / self.weight
         labelled = {}
         for probability, rows in self.labelled.items():
-            of_classes = []
-            for part in (rows.positives, rows.negatives):
-                of_classes.append(part.weighed._times(factor))  # type: ignore[union-attr]
-            labelled[probability] = LabelledEvidence(*of_classes)
-            if labelled[probability].size == 0:
-                del labelled[probability]
-        counts = self.weighed._times(factor)
+            of_classes: Any = rows.positives.weighed, rows.negatives.weighed
+            scaled = LabelledEvidence(*(part * factor for part in of_classes))
+            if scaled.size > 0:
+                labelled[probability] = scaled
+        counts = self.weighed * factor
         if counts.columns is not None:
             # Values that training has not seen are told with their rows.
             columns = ColumnCounts(counts.columns.counts, self.columns.unseen)  # type: ignore[union-attr]
@@ -149,18 +150,12 @@ class GroupEvidence:
             return by_weights
         return min(by_weights, scores.shares @ distances / noise)
 
-    def _times(self, factor: float) -> GroupEvidence:
-        """Multiply every count."""
-        tally = self.tally
-        if isinstance(tally, ScoreHistogram):
-            tally = tally.times(factor)
-        elif tally is not None:
-            tally = tally * factor
-        columns = self.columns
-        if columns is not None:
-            columns = replace(columns, counts=columns.counts * factor)
-        agreements = None if self.agreements is None else self.agreements * factor
-        return GroupEvidence(self.scores.times(factor), tally, agreements, columns)
+    def __mul__(self, factor: float) -> GroupEvidence:
+        counts: dict[str, Any] = {}
+        for name in _COUNTS:
+            own = getattr(self, name)
+            counts[name] = None if own is None else own * factor
+        return GroupEvidence(**counts)
 
     def __add__(self, other: GroupEvidence) -> GroupEvidence:
         return self._combined(other, operator.add, _add_labelled)
@@ -202,7 +197,7 @@ class GroupEvidence:
                 "a row stands for itself."
             )
         counts: dict[str, Any] = {"squares": operate(self.squares, other.squares)}
-        for name in ("scores", "tally", "agreements", "columns", "weighed"):
+        for name in (*_COUNTS, "weighed"):
             own = getattr(self, name)
             counts[name] = None if own is None else operate(own, getattr(other, name))
         labelled = of_labelled(self.labelled, other.labelled)

@@ -342,8 +342,7 @@ class ScoreHistogram:
         counts = self.merged(edges)
         return counts / counts.sum()
 
-    def times(self, factor: float) -> ScoreHistogram:
-        """Count every row so many times."""
+    def __mul__(self, factor: float) -> ScoreHistogram:
         return replace(self, counts=self.counts * factor, sums=self.sums * factor)
 
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:

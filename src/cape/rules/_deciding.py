@@ -295,7 +295,7 @@ def _notes(
         if models[group].weighted != part.scores.is_weighted:
             on_one_side.append(group_name(group))
         if part.scores.size < FEWEST_ROWS_TO_ADAPT <= part.rows:
-            little.append(words.worth_text(part.rows, part.scores.size, group))
+            little.append(group_name(group))
     if on_one_side:
         notes.append(words.weighted(on_one_side))
     if little:

@@ -597,17 +597,12 @@ def weighted(names: Sequence[str]) -> str:
     )
 
 
-def worth_text(rows: int, worth: float, group: Any = None) -> str:
-    """Say how many rows of equal weight are as certain as rows with weights."""
-    whose = "" if group is None else f" of {group_name(group)!r}"
-    return f"the {rows_text(rows)}{whose} are worth {worth:,.0f} of equal weight"
-
-
-def worth_little(groups: Sequence[str]) -> str:
+def worth_little(names: Sequence[str]) -> str:
     """Say that a few rows have most of the weight."""
     return (
-        f"weights are so unequal that single rows decide: {_few(groups)}. Trim the "
-        "largest weights, or give more rows."
+        f"rows of {quoted(names, _MOST_NAMES)} have weights so unequal that a few "
+        "decide: all are worth fewer than ten of equal weight. Trim the largest "
+        "weights, or give more rows."
     )
 
 

@@ -134,10 +134,9 @@ def batch_of(
     check_same_order(
         X=X, sensitive_features=sensitive_features, sample_weight=sample_weight
     )
+    weights = check_weights(sample_weight, X, of_part=not whole)
     if whole:
-        weights = unequal_weights(sample_weight, X)
-    else:
-        weights = check_weights(sample_weight, X, of_part=True)
+        weights = unequal_weights(weights, X)
     if weights is not None:
         weights = round_weights(weights)
     X = pickable(X)
