@@ -258,6 +258,10 @@ class _Training:
 
     Attributes
     ----------
+    names : list of Group
+        The groups, without the pooled model.
+    codes : ndarray of int of shape (n_rows,)
+        The group of each row, as a position in ``names``; -1 if it has none of them.
     chosen : str
         The recipe that was given or chosen.
     log_losses : dict from name to float
@@ -276,6 +280,13 @@ class _Training:
         self.recipes = recipes
         self.groups = groups
         self.small = small
+        # The pooled model has no group of its own, unless it is the only one.
+        together = [(group, rows) for group, rows in groups if group != EVERYONE]
+        together = together or groups
+        self.names = [group for group, _ in together]
+        self.codes = np.full(len(data.y), -1)
+        for code, (_, rows) in enumerate(together):
+            self.codes[all_if_none(rows)] = code
         self.chosen = next(iter(recipes))
         self.log_losses: dict[str, float] = {}
         # All seeds are drawn before any training starts, so that answers depend neither
@@ -349,62 +360,45 @@ class _Training:
 
         Only training rows are looked at.
         """
-        together = [(group, rows) for group, rows in self.groups if group != EVERYONE]
-        together = together or self.groups
-        names = [group for group, _ in together]
-        codes = np.full(len(self.data.y), -1)
-        for code, (_, rows) in enumerate(together):
-            codes[all_if_none(rows)] = code
-        index = None if (codes >= 0).all() else np.flatnonzero(codes >= 0)
-        codes = codes[codes >= 0]
-        is_large = len(codes) > _MOST_ROWS_TO_CHOOSE
-        recipes = self.recipes
-        if len(recipes) > 1 and (is_large or not shares):
-            quick = {}
-            for name, recipe in recipes.items():
-                quick[name] = replace(recipe, cv=3, scores="folds", share=True)
-            sample = np.arange(len(self.data.y)) if index is None else index
-            of_sample = codes
-            if is_large:
-                random = np.random.RandomState(self.seeds[-1][0])
-                kept = random.choice(len(sample), _MOST_ROWS_TO_CHOOSE, replace=False)
-                kept.sort()
-                sample = sample[kept]
-                of_sample = codes[kept]
-            self._choose(quick, names, sample, of_sample)
-            recipes = {self.chosen: self.recipe}
-        return self._choose(recipes, names, index, codes) if shares else None
+        index = None if (self.codes >= 0).all() else np.flatnonzero(self.codes >= 0)
+        if len(self.recipes) > 1:
+            self._choose(index)
+        if not shares:
+            return None
+        codes = self.codes[all_if_none(index)]
+        shared = plan_learner(
+            self.data, self.recipe, self.names, index, self.seeds[-1], codes
+        )
+        _train_learners([shared])
+        return shared
 
-    def _choose(
-        self,
-        recipes: Mapping[str, Recipe],
-        names: list[Group],
-        index: np.ndarray | None,
-        codes: np.ndarray,
-    ) -> Learner:
-        """Cross-validate candidates on all groups, and return the best learner.
+    def _choose(self, index: np.ndarray | None) -> None:
+        """Choose among candidates by cross-validation on all groups, or on a sample.
 
         Log losses are averaged within groups, then over groups: by a mean over rows the
         largest group alone would choose. Small groups do not count, unless there are no
         others: their losses are noise.
         """
-        learners = {}
-        for name, recipe in recipes.items():
-            learners[name] = plan_learner(
-                self.data, recipe, names, index, self.seeds[-1], codes
+        sample = np.arange(len(self.data.y)) if index is None else index
+        if len(sample) > _MOST_ROWS_TO_CHOOSE:
+            random = np.random.RandomState(self.seeds[-1][0])
+            sample = random.choice(sample, _MOST_ROWS_TO_CHOOSE, replace=False)
+            sample.sort()
+        codes = self.codes[sample]
+        for name, recipe in self.recipes.items():
+            quick = replace(recipe, cv=3, scores="folds", share=True)
+            learner = plan_learner(
+                self.data, quick, self.names, sample, self.seeds[-1], codes
             )
-        _train_learners(list(learners.values()))
-        if len(learners) > 1:
-            for name, learner in learners.items():
-                counted = []
-                for group, tested in learner.tested.items():
-                    if group not in self.small:
-                        counted.append(tested)
-                counted = counted or learner.tested_by(None, 1)
-                losses = [tested.log_loss() for tested in counted]
-                self.log_losses[name] = float(np.mean(losses))
-            self.chosen = min(learners, key=lambda name: self.log_losses[name])
-        return learners[self.chosen]
+            _train_learners([learner])
+            counted = []
+            for group, tested in learner.tested.items():
+                if group not in self.small:
+                    counted.append(tested)
+            counted = counted or learner.tested_by(None, 1)
+            losses = [tested.log_loss() for tested in counted]
+            self.log_losses[name] = float(np.mean(losses))
+        self.chosen = min(self.recipes, key=lambda name: self.log_losses[name])
 
     def _train_own(self, shared: Learner | None) -> dict[Group, Learner]:
         """Train a learner for each group that needs or deserves one of its own."""
@@ -442,11 +436,8 @@ class _Training:
         tested = lender.tested
         if lender.codes is None:
             # The learner of the pooled model knows no groups.
-            codes = np.empty(len(lender.y), dtype=np.int64)
-            names = [group for group, _ in self.groups if group != EVERYONE]
-            for code, (_, rows) in enumerate(self.groups[: len(names)]):
-                codes[all_if_none(rows)] = code
-            tested = dict(zip(names, lender.tested_by(codes, len(names)), strict=True))
+            of_groups = lender.tested_by(self.codes, len(self.names))
+            tested = dict(zip(self.names, of_groups, strict=True))
         effects = group_effects(lender, len(tested))
         return borrow(tested, effects, self.small)
 
