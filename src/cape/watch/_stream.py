@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import copy
 from collections import Counter, deque
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -198,13 +198,17 @@ class RollingCape:
         self._weighted: bool | None = None
         self._lock = RLock()
 
-    def __getstate__(self) -> dict[str, bytes]:
-        # Written here, where no other thread changes it. A copy has its own lock.
+    def __getstate__(self) -> dict[str, Any]:
+        # Other threads go on changing windows and rows; models never change.
         with self._lock:
-            return {"stream": pickle.dumps({**vars(self), "_lock": None})}
+            shared: dict[int, Any] = {id(self.clf): self.clf}
+            for window in self._windows.values():
+                shared |= {id(part): part for part in (window.model, window.columns)}
+            return copy.deepcopy({**vars(self), "_lock": None}, shared)
 
-    def __setstate__(self, state: dict[str, bytes]) -> None:
-        self.__dict__.update(pickle.loads(state["stream"]), _lock=RLock())
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A copy has a lock of its own.
+        self.__dict__.update(state, _lock=RLock())
 
     def predict(
         self,

@@ -304,7 +304,7 @@ def test_a_file_that_changes_is_noticed(tmp_path, write):
 )
 def test_a_dialect_that_cannot_be_is_refused(faulty):
     (name,) = faulty
-    with pytest.raises(TableError, match=f"{name} must be"):
+    with pytest.raises(ValueError, match=f"{name} must be"):
         Dialect(**faulty)
 
 
