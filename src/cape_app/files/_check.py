@@ -474,7 +474,7 @@ def find_periods(values: pd.Series) -> tuple[int, str | None] | None:
 
 # --------------------------------------------------------------------------- the whole
 
-_MOST_ROWS = 50_000
+_MOST_ROWS = 20_000
 _MOST_LEVELS = 30
 _MOST_ROUNDS = 3
 _ALL = "\0all"
@@ -555,8 +555,9 @@ def check_file(
     used = [str(name) for name in frame if name not in drop]
     counts = {}
     for name in used:
-        levels = label_text(frame[name]).value_counts()
-        if len(levels) <= _MOST_LEVELS:
+        # To write all numbers of a table as text would take long.
+        if frame[name].nunique() <= _MOST_LEVELS:
+            levels = label_text(frame[name]).value_counts()
             counts[name] = {str(value): int(n) for value, n in levels.items()}
     label_entry = _look_at_label(scan, frame, counts, label, positive, notes)
     label = label_entry["column"]
