@@ -214,7 +214,7 @@ def test_columns_are_those_of_the_audit_or_of_the_model(summaries):
 def test_what_a_page_is_about_stands_below_its_heading(summaries):
     def lede(kind, **changes):
         page = to_html({**summaries[kind], **changes})
-        return re.search('<p class="lede">(.*)</p>', page)[1]
+        return re.search('<p class="lede">(.*) <small>', page)[1]
 
     assert lede("audit", rows=1) == "1 row, 2 groups."
     batch = {"rows": 12345, "positive": "y = 1"}
