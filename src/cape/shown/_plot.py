@@ -79,7 +79,6 @@ _PADDING = {"left": 14, "right": 6, "top": 5, "bottom": 5}
 _COLOURS = {INK: "currentColor", LINE: "#80808066"}
 
 _BAR = {"strokeWidth": 8, "opacity": 0.35}
-_THIN_BAR = {"strokeWidth": 6, "opacity": 0.35}
 """An interval is a bar; a share alone is one from 0."""
 
 _DIAMOND = {"shape": "diamond", "filled": True, "opacity": 1, "color": INK}

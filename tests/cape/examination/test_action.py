@@ -4,10 +4,13 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from cape import CapeClassifier, Estimate, examine
+from cape import CapeClassifier, Estimate, Scores, examine
+from cape.base._groups import EVERYONE
+from cape.base._numbers import points
 from cape.examination import rows_to_label
 from cape.examination._action import Action, GroupAction, choose_action
 from cape.examination._needed import LabelChecks
@@ -214,3 +217,28 @@ def test_the_rows_that_are_asked_for_are_drawn_and_end_the_asking():
     assert drawn.groups == ["weak"] * asked.labels
     # The share is known now; predictions of rows stay as weak as the scores.
     assert labelled.action.groups["weak"].code in ("use", "shares")
+
+
+def test_decisions_left_as_they_are_are_told_where_they_lie_far_from_the_share():
+    random = np.random.default_rng(0)
+
+    def logged(n, share, cut):
+        y = (random.random(n) < share).astype(int)
+        p = 1 / (1 + np.exp(-random.normal(3 * y - 1.5)))
+        return pd.DataFrame({"p": p, "d": p > cut}), y
+
+    clf = CapeClassifier(Scores("p", "d"), random_state=0).fit(*logged(4000, 0.5, 0.5))
+    said = {}
+    for cut in (0.5, 0.9):
+        batch, _ = logged(4000, 0.5, cut)
+        seen = examine(clf, batch)
+        action = seen.action.groups[EVERYONE]
+        adapted = seen.adaptation.groups[EVERYONE]
+        gap = adapted.predicted_prevalence - adapted.estimate.value
+        assert action.gap == pytest.approx(gap)
+        assert action.proposal == pytest.approx(adapted.estimate.value, abs=0.02)
+        said[action.code] = action_head(seen.action.to_dict()["groups"])
+        assert said[action.code] in " ".join(repr(seen).split())
+    assert said["use"] == "Use the decisions: they fit the estimated shares"
+    assert f"{points(-gap)} points below the estimated share" in said["shares"]
+    assert f"CAPE would decide {points(action.proposal)}%" in said["shares"]
