@@ -124,7 +124,7 @@ REASONS = VERDICTS | {
     "outgrown": Reason(
         "a column has outgrown training",
         "All values of a column lie above those in training, as those of a year do.",
-        "train again without {columns} ({drop})",
+        "fix {columns}, or train again with `{drop}`",
     ),
     "refuted": Reason(
         "the labels contradict the estimate",
@@ -193,7 +193,7 @@ def helps_text(reason: str, columns: Iterable[str] = ()) -> str:
     Examples
     --------
     >>> print(helps_text("outgrown", ["year"]))
-    train again without `year` (--drop year)
+    fix `year`, or train again with `--drop year`
     """
     names = dict.fromkeys(columns)
     named = listed([f"`{name}`" for name in names], _MOST_COLUMNS, "columns")
@@ -315,6 +315,9 @@ def _steps(actions: Sequence[Mapping[str, Any]]) -> str:
         if not action["labels"] and action["code"] in ("do_not_use", "hold_off"):
             names = columns.setdefault(action["reason"], [])
             names += action.get("columns", [])
+    if "fault" in columns:
+        # What may have grown in one group is broken in another.
+        columns["fault"] += columns.pop("outgrown", [])
     steps = [
         helps_text(reason, columns[reason]) for reason in REASONS if reason in columns
     ]

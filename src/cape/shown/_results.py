@@ -301,11 +301,12 @@ def of_faults(adaptation: Adaptation, faults: list[str]) -> Iterator[str]:
         if drift.faults and adaptation.groups[group].labels.verdict is not None:
             without = " without labels"
         grown |= {one.column: None for one in drift.faults if one.outgrown}
-    remedy = f" Or {helps_text('outgrown', grown)}." if grown else ""
+    remedy = helps_text("outgrown", grown)
     listed = _few(faults, _MOST_COLUMNS, between="; ")
     yield (
         f"columns are not what they were in training: {listed}. The share of positives "
-        f"cannot be estimated{without} until this is fixed.{remedy}"
+        f"cannot be estimated{without} until this is fixed."
+        + (f" If values only grow: {remedy}." if grown else "")
     )
 
 

@@ -128,7 +128,7 @@ def test_a_year_is_left_out_in_training_and_later_files_say_what_to_do_if_kept(
     assert "'year' (looks like years, 2012 to 2016)" in notes and "--keep" in notes
     cape(*base, "--keep", "year", "--out", tmp_path / "m.cape")
     for year, said in {
-        2017: "predictions: train again without `year` (--drop year)",
+        2017: "predictions: fix `year`, or train again with `--drop year`",
         2016: "predictions: fix `year`",
     }.items():
         new = tmp_path / f"{year}.csv"
