@@ -29,10 +29,10 @@ from cape_paper import stamp
 from cape_paper._peers import with_group_columns
 
 METRICS = {
-    "demographic_parity": metrics.demographic_parity_difference,
-    "equal_opportunity": metrics.equal_opportunity_difference,
+    "demographic_parity": metrics.PARITY["demographic_parity_difference"],
+    "equal_opportunity": metrics.PARITY["equal_opportunity_difference"],
     "predictive_equality": metrics.PARITY["false_positive_rate_difference"],
-    "equalized_odds": metrics.equalized_odds_difference,
+    "equalized_odds": metrics.PARITY["equalized_odds_difference"],
     "proportional_equality": metrics.proportional_equality,
     "prevalence": metrics.proportional_equality,
     "accuracy": metrics.proportional_equality,

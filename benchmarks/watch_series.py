@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 from past import read
 from sklearn.ensemble import HistGradientBoostingClassifier
-from study import Study, caption, markdown_table
+from study import Study, markdown_table
 
 from cape import CapeClassifier, Scores, Watch
+from cape_paper import stamp
 
 FIRST = 3
 QUESTIONS = ("moved>0.05", "broken", "parity>0.1")
@@ -165,5 +166,5 @@ def table_of(about, records):
         total = [f"**{counts.get((labels, name), 0)}**" for name in NAMES]
         lines.append(["**all**", labels, *total])
     heads = ["series", "labels a look and group", *NAMES]
-    made = caption(STUDY, about, [])
-    return f"{markdown_table(heads, lines)}\n\n{made}"
+    made = stamp(about["defaults"], about["date"])
+    return f"{markdown_table(heads, lines)}\n\n*`python benchmarks/trust.py`. {made}*"
