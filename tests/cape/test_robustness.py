@@ -229,7 +229,7 @@ def test_adapting_to_a_thousand_groups_of_one_row(pooled, thousand_groups):
 
 @pytest.mark.slow
 def test_testing_a_thousand_groups_of_one_row(pooled, thousand_groups):
-    with pytest.warns(AdaptationWarning, match="too little is known"):
+    with pytest.warns(AdaptationWarning, match="too little evidence"):
         seen = examine(pooled, evidence=thousand_groups)
     assert not seen.prior_shift.rejected
     table = seen.moved.table()
@@ -241,7 +241,7 @@ def test_the_expected_performance_of_groups_of_one_row(pooled, thousand_groups):
     groups = list(thousand_groups.groups)[:5]
     few = {group: thousand_groups.groups[group] for group in groups}
     evidence = Evidence(thousand_groups.fingerprint, few)
-    with pytest.warns(AdaptationWarning, match="too little is known"):
+    with pytest.warns(AdaptationWarning, match="too little evidence"):
         seen = examine(pooled, evidence=evidence, n_draws=50)
     assert seen.expected.table()["accuracy"].between(0, 1).all()
 

@@ -102,7 +102,7 @@ def test_intervals_that_nobody_asked_for_survive_json(adapted):
 
 def test_a_bound_is_at_most_one(fitted, batch):
     one_row = {"sensitive_features": batch.z[:1], "level": 0.999}
-    with pytest.warns(UserWarning, match="too little is known"):
+    with pytest.warns(UserWarning, match="too little evidence"):
         adaptation = fitted().adapt(batch.X[:1], **one_row)
     (only,) = adaptation.groups.values()
     assert only.pd_bound <= 1
@@ -176,7 +176,7 @@ def test_a_batch_that_says_too_little_is_named(fitted, batch):
     rows = [0, 1, 2]
     with pytest.warns(
         AdaptationWarning,
-        match=r"too little is known about the share of positives in '0' \(",
+        match=r"too little evidence in '0' \(",
     ):
         fitted(pool="threshold").adapt(batch.X[rows], sensitive_features=batch.z[rows])
 
@@ -192,7 +192,7 @@ def test_wide_intervals_name_at_most_ten_groups(
     with pytest.warns(AdaptationWarning) as caught:
         warn_if_doubtful(Adaptation("f", groups, 0.9, drifts=drifts))
     (message,) = [str(warning.message) for warning in caught]
-    assert "too little is known" in message
+    assert "too little evidence" in message
     assert message.count("(1 row)") == min(n_groups, 10)
     assert ("3 more" in message) == (n_groups == 13)
 
@@ -201,6 +201,6 @@ def test_only_the_groups_that_moved_otherwise_are_named(fitted, batch):
     clf = fitted(pool="threshold")
     moved = np.where((batch.z == 1)[:, None], shifted(batch, 8), batch.X)
     with pytest.warns(
-        AdaptationWarning, match=r"changed in '1' \(\d+% of the estimate"
+        AdaptationWarning, match=r"changes found in '1' \(\d+% of the estimate"
     ):
         clf.adapt(moved, sensitive_features=batch.z)
