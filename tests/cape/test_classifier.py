@@ -141,9 +141,11 @@ def test_score_is_accuracy(fitted, batch):
     assert clf.score(batch.X, batch.y, sensitive_features=batch.z) == accuracy_score(
         batch.y, y_pred
     )
-    assert clf.score(
-        batch.X, batch.y, sensitive_features=batch.z, sample_weight=weights
-    ) == pytest.approx(np.average(y_pred == batch.y, weights=weights))
+    # Weights count in what the batch is adapted to, and in the score.
+    given = {"sensitive_features": batch.z, "sample_weight": weights}
+    weighted = clf.predict(batch.X, **given) == batch.y
+    expected = np.average(weighted, weights=weights)
+    assert clf.score(batch.X, batch.y, **given) == pytest.approx(expected)
 
 
 def test_metadata_routing(train):

@@ -245,7 +245,7 @@ def _masked(values):
         ({"X": lambda f: "q" * 10**4}, "X must be a table"),
         ({"X": lambda f: f[COLUMNS].assign(b="q" * 10**4)}, "could not convert"),
         ({"y": lambda f: ["q" * 10**4, "r", "s"] * 100}, "two classes, got 3"),
-        ({"w": lambda f: ["q" * 10**4] * 300}, "could not convert"),
+        ({"w": lambda f: ["q" * 10**4] * 300}, "sample_weight must be numbers"),
     ],
 )
 def test_what_is_refused_is_refused_in_a_few_words(frame, change, message):
