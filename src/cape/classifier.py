@@ -349,7 +349,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Draw probabilities within a class for PP-SAMPLING, weights for the learner,
             and weights in every rate. Only their ratios matter: equal weights are as
-            none.
+            none. The default learner is then a single boosted model.
 
         Returns
         -------

@@ -14,6 +14,7 @@ from cape import (
     RollingCape,
     Watch,
     backtest,
+    check,
     examine,
 )
 from cape.metrics import confusion_by_group
@@ -375,3 +376,24 @@ def test_the_share_of_the_population_is_held(kind, effect):
                 held.append(adapted.estimate.low <= shares[group])
                 held[-1] &= shares[group] <= adapted.estimate.high
     assert 0.91 <= np.mean(held) <= 1
+
+
+def test_a_check_before_training_weighs_rows():
+    X, y, z = people(1500, [0.3, 0.5], 4)
+    weights = np.where(y == 1, 3.0, 1.0)
+    given = {"sensitive_features": z, "expect": False}
+    found = check(X, y, **given, sample_weight=weights)
+    assert found.groups["0"]["rows"] == (z == 0).sum()
+    share = np.average(y[z == 0], weights=weights[z == 0])
+    assert found.groups["0"]["prevalence"] == pytest.approx(share)
+    weighed = check(X, y, sensitive_features=z, sample_weight=np.arange(1500) % 9)
+    plain = check(X, y, sensitive_features=z)
+    for group, expected in weighed.expected["groups"].items():
+        assert expected["width"] > plain.expected["groups"][group]["width"]
+
+
+def test_the_default_learner_takes_weights():
+    X, y, _ = people(600, [0.3, 0.5], 0)
+    weights = np.random.default_rng(1).uniform(0.2, 3, 600)
+    clf = CapeClassifier(random_state=0).fit(X, y, sample_weight=weights)
+    assert clf.candidates_.index.tolist() == ["boosting"]

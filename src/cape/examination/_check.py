@@ -20,6 +20,7 @@ from cape.base._validation import (
     check_binary_labels,
     check_random_state,
     check_same_length,
+    check_weights,
     pickable,
     take_columns,
     take_rows,
@@ -132,6 +133,7 @@ def check(
     y: Any,
     *,
     sensitive_features: Any = None,
+    sample_weight: Any = None,
     expect: bool = True,
     max_rows: int = 10_000,
     random_state: Any = 0,
@@ -164,6 +166,8 @@ def check(
         Labels of two classes; the greater is the positive one.
     sensitive_features : array-like or table of shape (n_samples,), default=None
         The groups, as for `CapeClassifier`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, for prevalences and what to expect.
     expect : bool, default=True
         Whether to train a model on a part of the rows, to say what to expect.
     max_rows : int, default=10000
@@ -215,6 +219,7 @@ def check(
         )
     n_rows = check_same_length(X=X, y=y)
     groups = split_groups(X, sensitive_features, None, "group")[1]
+    weights = check_weights(sample_weight, X)
     if max_rows < 1:
         raise ValueError(f"max_rows must be at least 1, got {max_rows!r}.")
     random = check_random_state(random_state)
@@ -224,6 +229,7 @@ def check(
         rows = np.sort(random.choice(n_rows, max_rows, replace=False))
         X = take_rows(X, rows)
     positive = positive[rows]
+    weights = None if weights is None else weights[rows]
     in_first_half = _split_in_halves([positive], random)
     findings = []
     strengths = []
@@ -254,12 +260,16 @@ def check(
     kept = sorted(kept, key=lambda place: -strengths[place])[:_MOST_COLUMNS]
     expected = {}
     if expect and kept and not any(one.effect == "stop" for one in findings):
-        expected = _expect(take_columns(X, sorted(kept)), positive, groups, random)
+        X = take_columns(X, sorted(kept))
+        expected = _expect(X, positive, groups, weights, random)
     shares = {}
     for key, name in unique_names(groups.keys).items():
-        of_group = positive[groups.codes == groups.keys.index(key)]
+        in_group = groups.codes == groups.keys.index(key)
+        of_group = positive[in_group]
         if len(of_group):
-            shares[name] = {"rows": len(of_group), "prevalence": float(of_group.mean())}
+            worth = None if weights is None else weights[in_group]
+            share = float(np.average(of_group, weights=worth))
+            shares[name] = {"rows": len(of_group), "prevalence": share}
     return Check(tuple(findings), len(rows), n_rows, shares, expected)
 
 
@@ -802,7 +812,11 @@ _FEWEST_TO_EXPECT = 100
 
 
 def _expect(
-    X: Any, positive: np.ndarray, groups: Groups, random: np.random.RandomState
+    X: Any,
+    positive: np.ndarray,
+    groups: Groups,
+    weights: np.ndarray | None,
+    random: np.random.RandomState,
 ) -> dict[str, Any]:
     """Train on half of some rows, adapt to the other half, and say what came of it."""
     rows = np.sort(random.permutation(len(positive))[:_ROWS_TO_EXPECT])
@@ -821,10 +835,14 @@ def _expect(
     clf = CapeClassifier(random_state=0, unknown_groups="pooled")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        clf.fit(
-            take_rows(X, rows[train]), labels[train], sensitive_features=names[train]
-        )
-        seen = examine(clf, take_rows(X, rows[batch]), sensitive_features=names[batch])
+        halves = []
+        for half in (train, batch):
+            given = {"X": take_rows(X, rows[half]), "sensitive_features": names[half]}
+            if weights is not None:
+                given["sample_weight"] = weights[rows[half]]
+            halves.append(given)
+        clf.fit(**halves[0], y=labels[train])
+        seen = examine(clf, **halves[1])
         actions = seen.action.to_dict()["groups"]
     of_groups = {}
     for facts, action in zip(seen.facts(), actions, strict=True):

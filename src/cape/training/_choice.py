@@ -72,7 +72,9 @@ _SMALL = {
 """Settings of a boosting for tables of a few thousand rows."""
 
 
-def default_candidates(n_rows: int, n_columns: int = 1) -> dict[str, Any]:
+def default_candidates(
+    n_rows: int, n_columns: int = 1, *, weighted: bool = False
+) -> dict[str, Any]:
     """List the learners that may serve a table of such a size, the safest first.
 
     The mean probability of a logistic regression and two small boostings has, on small
@@ -86,6 +88,8 @@ def default_candidates(n_rows: int, n_columns: int = 1) -> dict[str, Any]:
     ----------
     n_rows : int
     n_columns : int, default=1
+    weighted : bool, default=False
+        Whether rows have weights, which a mean of several learners does not take.
 
     Returns
     -------
@@ -94,6 +98,8 @@ def default_candidates(n_rows: int, n_columns: int = 1) -> dict[str, Any]:
     is_wide = n_columns > _MANY_COLUMNS
     of_boosting = f" (boosting: {_STRONGEST} columns)" if is_wide else ""
     small = _boosting(is_wide, **_SMALL)
+    if weighted:
+        return {f"boosting{of_boosting}": small}
     stumps = _boosting(is_wide, max_depth=2, max_iter=150, early_stopping=False)
     members = [("logistic", _logistic()), ("shallow", stumps), ("boosting", small)]
     vote = VotingClassifier(members, voting="soft")

@@ -178,7 +178,9 @@ def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
         once = clf.preprocessing == "once"
     if clf.estimator is None:
         _check_sizes(data.X)
-        candidates = default_candidates(len(data.y), data.n_columns)
+        weighted = data.weights is not None
+        size = len(data.y), data.n_columns
+        candidates = default_candidates(*size, weighted=weighted)
         to_encode = columns_to_encode(data.X)
         if to_encode:
             for name, learner in candidates.items():
