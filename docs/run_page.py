@@ -58,7 +58,7 @@ class Step:
         if "error: " in self.shown:
             return 2
         is_watch = self.code.startswith("cape watch")
-        if "fail-if" in self.shown or (is_watch and "ALARM" in self.shown):
+        if "fail-if" in self.shown or (is_watch and "Alarm:" in self.shown):
             return 1
         return 0
 

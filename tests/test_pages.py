@@ -105,10 +105,11 @@ def test_an_excerpt_stays_as_it_is():
 
 
 def anchors(page):
-    """Return the places of a page that a link can name: its headings."""
+    """Return the places of a page that a link can name: headings and targets."""
     code = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
-    places = {""}
-    for heading in re.findall(r"^#+ (.*)$", code.sub("", text_of(page)), re.MULTILINE):
+    text = code.sub("", text_of(page))
+    places = {"", *re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE)}
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
         plain = re.sub(r"[^\w\- ]", "", heading.lower())
         places.add(plain.replace(" ", "-"))
     return places

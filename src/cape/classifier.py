@@ -113,7 +113,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         The grid Theta of the resampled pool: the number of bins of equal width, whose
         centers are used, or the values themselves. It does not limit the cuts of the
         threshold pool.
-    cv : int, splitter, "auto" or "prefit", default="auto"
+    cv : int, splitter, iterable of splits, "auto" or "prefit", default="auto"
         Folds for the out-of-fold scores, at most as many as the smaller class has rows.
         "auto": five folds below 1,000 rows, then three; from 20,000 rows on one split,
         whose model scores and decides. "prefit": the estimator is already fitted, and X
@@ -229,11 +229,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "drift": [StrOptions({"cautious", "ignore"})],
         "past": [Past, None],
         "share_estimator": ["boolean", StrOptions({"auto"})],
-        "cv": [
-            Interval(Integral, 2, None, closed="left"),
-            HasMethods(["split"]),
-            StrOptions({"auto", "prefit"}),
-        ],
+        "cv": ["cv_object", StrOptions({"auto", "prefit"})],
         "scores": [StrOptions({"auto", "refit", "folds"})],
         "preprocessing": [StrOptions({"auto", "each", "once"})],
         "group_columns": [str, Integral, "array-like", None],

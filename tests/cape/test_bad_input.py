@@ -34,11 +34,7 @@ def one_class_in_group_1(d):
 
 
 def folds_that_test_positives_only(d):
-    class OfPositives:
-        def split(self, X, y):
-            yield np.arange(len(y)), np.flatnonzero(y == 1)
-
-    return {"set": {"cv": OfPositives()}}
+    return {"set": {"cv": [(np.arange(N), np.flatnonzero(d.y == 1))]}}
 
 
 def prefit_on_other_labels(d):
@@ -77,6 +73,7 @@ def fitted_already(d):
 
 
 NO_LABEL = "y must have a label in every row, got "
+SPLITS = "pairs of row numbers from 0 to 599"
 PREFIT = {"cv": "prefit", "pool": "threshold"}
 
 # What is changed, and what the error says. A callable gets the data.
@@ -143,7 +140,15 @@ SETTINGS = [
         {"cv": 1},
         "'cv' parameter of CapeClassifier must be an int in the range [2, inf)",
     ),
-    ({"cv": [([0, 1], [2, 3])]}, "an object implementing 'split' or a str among"),
+    (
+        {"cv": [1, 2]},
+        "cv must be a number of folds, a splitter or pairs of row numbers",
+    ),
+    ({"cv": []}, "pairs of row numbers from 0 to 599, got []"),
+    ({"cv": [([0, 1], [600])]}, SPLITS),
+    ({"cv": [([0, 1], [-1, 5])]}, SPLITS),
+    ({"cv": [(np.arange(N) < 200, np.arange(N) >= 200)]}, SPLITS),
+    ({"cv": [(np.arange(5.0), np.arange(5.0))]}, SPLITS),
     ({"estimator": LinearSVC()}, "'fit' and 'predict_proba' or None. Got LinearSVC()"),
     ({"group_columns": 0}, "sensitive_features must be None when group_columns names"),
     (PREFIT, "This LogisticRegression instance is not fitted yet"),

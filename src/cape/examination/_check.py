@@ -77,18 +77,19 @@ class Check(InNotebook):
         Number of rows of the table.
     groups : dict from str to dict
         Of each group its ``rows`` and ``prevalence`` among those that were looked at.
-    expected : dict
+    expected : dict or None
         What to expect of a next table: a model was trained on ``rows`` of these rows
         and adapted to as many others. The ``auc`` of its scores, and for each of
         ``groups`` the ``width`` of the interval of its prevalence, the ``action``
-        and the ``labels`` asked for. Empty if there are too few rows.
+        and the ``labels`` asked for. Empty if there are too few rows, None if nobody
+        asked or a finding stops training.
     """
 
     findings: tuple[Finding, ...]
     rows: int
     rows_in_table: int
     groups: Mapping[str, Mapping[str, float]]
-    expected: Mapping[str, Any]
+    expected: Mapping[str, Any] | None
 
     @property
     def columns(self) -> list[Any]:
@@ -121,7 +122,7 @@ class Check(InNotebook):
             "rows_in_table": self.rows_in_table,
             "findings": findings.to_dict("records"),
             "groups": {name: dict(facts) for name, facts in self.groups.items()},
-            "expected": dict(self.expected),
+            "expected": dict(self.expected or {}),
         }
 
     def _shown(self) -> tuple[str, Any, Sequence[str]]:
@@ -258,7 +259,7 @@ def check(
     dropped = {one.column for one in findings}
     kept = [place for place, name in enumerate(names) if name not in dropped]
     kept = sorted(kept, key=lambda place: -strengths[place])[:_MOST_COLUMNS]
-    expected = {}
+    expected = None
     if expect and kept and not any(one.effect == "stop" for one in findings):
         X = take_columns(X, sorted(kept))
         expected = _expect(X, positive, groups, weights, random)

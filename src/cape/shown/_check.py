@@ -124,14 +124,16 @@ def check_shown(check: Check) -> tuple[str, pd.DataFrame, list[str]]:
     return title, check.table().loc[columns, ["kind", "why"]], notes
 
 
-def expected_texts(expected: Mapping[str, Any]) -> list[str]:
+def expected_texts(expected: Mapping[str, Any] | None) -> list[str]:
     """Say what to expect of a next table.
 
     Parameters
     ----------
-    expected : mapping
+    expected : mapping or None
         Of `Check`.
     """
+    if expected is None:
+        return []
     if not expected:
         return ["Too few rows to say what to expect."]
     groups = expected["groups"].values()

@@ -70,7 +70,7 @@ class Recipe:
         Whether members are trained on resamples; else they are thresholds.
     thetas : ndarray
         The grid Theta of a resampled pool.
-    cv : int, splitter, "prefit" or "auto"
+    cv : int, splitter, list of splits, "prefit" or "auto"
     scores : {"refit", "folds", "auto"}
         Which models score a batch.
     transform_once : bool
@@ -125,7 +125,7 @@ class Recipe:
 
         Returns
         -------
-        cv : int, float, splitter or "prefit"
+        cv : int, float, splitter, list of splits or "prefit"
             A float is the share of rows that one split holds out.
         refit : bool
             Whether a model refitted on all rows scores a batch; else the models of the
@@ -203,6 +203,36 @@ def check_prefit(
             "X must have the columns that the estimator was fitted with "
             f"(cv='prefit'): {' '.join(str(error).split()).rstrip('.')}. {advice}"
         ) from error
+
+
+def check_cv(cv: Any, n_rows: int) -> Any:
+    """Check the parameter ``cv``.
+
+    Returns
+    -------
+    int, "prefit", splitter or list of splits
+        Splits are pairs of arrays of row numbers.
+    """
+    if cv is None:
+        return 10
+    if isinstance(cv, (Integral, str)) or hasattr(cv, "split"):
+        return cv
+    splits = []
+    numbers = np.empty(0)
+    try:
+        for train, test in cv:
+            splits.append((np.asarray(train), np.asarray(test)))
+        numbers = np.concatenate([np.concatenate(split) for split in splits])
+    except (TypeError, ValueError):
+        # What is no list of pairs of row numbers is refused below, in words.
+        pass
+    is_good = numbers.dtype.kind in "iu" and len(numbers) > 0
+    if not is_good or numbers.min() < 0 or numbers.max() >= n_rows:
+        raise ValueError(
+            "cv must be a number of folds, a splitter or pairs of row numbers from 0 "
+            f"to {n_rows - 1}, got {cv!r}."
+        )
+    return splits
 
 
 @dataclass
@@ -479,7 +509,10 @@ def plan_learner(
 def _split(
     data: TrainingData, index: np.ndarray | None, strata: np.ndarray, cv: Any, seed: int
 ) -> list[Split]:
-    """Split the rows of one learner, as positions within these rows."""
+    """Split the rows of one learner, as positions within these rows.
+
+    A splitter splits these rows; given splits of all rows are cut down to them.
+    """
     if isinstance(cv, str):
         return [(None, np.arange(len(strata)))]
     if isinstance(cv, float):
@@ -496,7 +529,20 @@ def _split(
             # is still tested once.
             warnings.simplefilter("ignore", UserWarning)
             return list(folds.split(strata, strata))
-    return list(cv.split(Rows(data.X, index).table(), y))
+    if hasattr(cv, "split"):
+        return list(cv.split(Rows(data.X, index).table(), y))
+    if index is None:
+        return cv
+    # Row numbers of the table become positions; -1 marks the rows of other learners.
+    position = np.full(len(data.y), -1)
+    position[index] = np.arange(len(index))
+    kept: list[Split] = []
+    for train, test in cv:
+        own_train = position[train][position[train] >= 0]
+        own_test = position[test][position[test] >= 0]
+        if len(own_train) and len(own_test):
+            kept.append((own_train, own_test))
+    return kept
 
 
 def hold_out(

@@ -20,6 +20,7 @@ from cape.base._validation import (
     all_if_none,
     check_prevalence,
     check_random_state,
+    number_of_rows,
     take_rows,
 )
 from cape.evidence._columns import TableCells, column_names
@@ -61,6 +62,7 @@ from cape.training._learner import (
     Learner,
     Recipe,
     TestedRows,
+    check_cv,
     check_prefit,
     plan_learner,
 )
@@ -185,6 +187,8 @@ def _make_recipes(clf: Any, data: TrainingData) -> dict[str, Recipe]:
         if to_encode:
             for name, learner in candidates.items():
                 candidates[name] = tabular(learner, to_encode)
+    # Once for all groups and candidates: a generator of splits can be read once.
+    cv = check_cv(cv, number_of_rows(data.X))
     thetas = _grid(clf.prevalences)
     recipes = {}
     for name, estimator in candidates.items():

@@ -129,32 +129,37 @@ class CsvTable(FileTable):
         missing = [*MISSING, *self.dialect.missing]
         if wanted.verbatim or wanted.known:
             missing = [""]
-        compression = "gzip" if is_gzip(self.path) else None
+        convert = pacsv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=missing,
+            strings_can_be_null=True,
+            include_columns=names,
+        )
         try:
-            stream = pa.input_stream(self.path, compression=compression)
-            if not self.dialect.is_utf8:
-                encoding = self.dialect.encoding
-                stream = pa.transcoding_input_stream(stream, encoding, "utf-8")
-            yield from pacsv.open_csv(
-                _CheckedQuotes(stream, self),
-                read_options=pacsv.ReadOptions(
-                    column_names=self.names,
-                    skip_rows_after_names=1,
-                    block_size=_BLOCK,
-                ),
-                parse_options=pacsv.ParseOptions(
-                    delimiter=self.dialect.separator,
-                    newlines_in_values=True,
-                ),
-                convert_options=pacsv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.string()),
-                    null_values=missing,
-                    strings_can_be_null=True,
-                    include_columns=names,
-                ),
-            )
+            yield from self._open(convert)
         except (ValueError, OSError) as error:
-            raise self._explained(error) from error
+            raise self._explained(error, convert) from error
+
+    def _open(self, convert: pacsv.ConvertOptions, *, threads: bool = True) -> Any:
+        """Open the file by pyarrow, which counts rows only if it has one thread."""
+        compression = "gzip" if is_gzip(self.path) else None
+        stream = pa.input_stream(self.path, compression=compression)
+        if not self.dialect.is_utf8:
+            encoding = self.dialect.encoding
+            stream = pa.transcoding_input_stream(stream, encoding, "utf-8")
+        return pacsv.open_csv(
+            _CheckedQuotes(stream, self),
+            read_options=pacsv.ReadOptions(
+                column_names=self.names,
+                skip_rows_after_names=1,
+                block_size=_BLOCK,
+                use_threads=threads,
+            ),
+            parse_options=pacsv.ParseOptions(
+                delimiter=self.dialect.separator, newlines_in_values=True
+            ),
+            convert_options=convert,
+        )
 
     def texts(self, name: str, column: pa.Array, wanted: Wanted) -> pa.Array:
         """Return a column without words that mean that a value is missing."""
@@ -191,7 +196,7 @@ class CsvTable(FileTable):
                 "close it, or double it if it belongs to the text."
             )
 
-    def _explained(self, error: Exception) -> TableError:
+    def _explained(self, error: Exception, convert: pacsv.ConvertOptions) -> TableError:
         """Find out why pyarrow could not read the file, and say it in a sentence.
 
         Quotes and encoding are looked at again, by Python, which knows lines.
@@ -204,7 +209,13 @@ class CsvTable(FileTable):
                 self.check_quotes()
         except TableError as found:
             return found
-        wrong = _WRONG_FIELDS.search(str(error))
+        wrong = None
+        if "Expected" in str(error):
+            try:
+                for _ in self._open(convert, threads=False):
+                    pass
+            except ValueError as counted:
+                wrong = _WRONG_FIELDS.search(str(counted))
         if wrong is not None:
             line, expected, n_fields, text = wrong.groups()
             return TableError(

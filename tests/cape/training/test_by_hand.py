@@ -180,6 +180,34 @@ def test_a_splitter_splits_the_rows_of_each_group(splitter, weighted):
         )
 
 
+def test_given_splits_are_cut_down_to_the_rows_of_each_group_in_their_order():
+    random = np.random.default_rng(0)
+    only_group_0 = np.flatnonzero(z == 0)
+    splits = [
+        (random.permutation(420)[:300], random.permutation(420)[:90]) for _ in range(3)
+    ]
+    splits.append(
+        (only_group_0[:60], only_group_0[60:])
+    )  # a fold in which other groups have no rows
+    settings = {"scores": "folds", "unknown_groups": "pooled", "min_class_size": 0}
+    clf = cape(GaussianNB(), cv=iter(splits), **settings).fit(
+        X, y, sensitive_features=z
+    )
+    n_models = [len(clf.models_[group].scoring_models) for group in range(3)]
+    assert n_models == [4, 3, 3]
+    for group, model in [*clf.models_.items(), (None, clf.pooled_)]:
+        own = np.full(420, True) if group is None else z == group
+        scores, tested = [], []
+        for place, (train, test) in enumerate(splits[: len(model.scoring_models)]):
+            train, test = train[own[train]], test[own[test]]
+            fold = GaussianNB().fit(X[train], y[train])
+            scores.append(fold.predict_proba(X[test])[:, 1])
+            tested.append(test)
+            near(scores_of(model.scoring_models[place]), scores_of(fold))
+        tested = np.concatenate(tested)
+        histograms_hold(model, np.concatenate(scores), y[tested], rows=tested)
+
+
 @pytest.fixture
 def threads():
     """Workers that need not be started, with all else as in processes."""

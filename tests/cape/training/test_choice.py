@@ -96,7 +96,7 @@ def test_the_better_of_two_candidates_is_chosen(labels, monkeypatch):
         "trees": boosting(learning_rate=0.5),
     }
     monkeypatch.setattr(
-        "cape.training._train.default_candidates", lambda *shape: candidates
+        "cape.training._train.default_candidates", lambda *shape, **settings: candidates
     )
     clf = CapeClassifier(random_state=0).fit(X, y, sensitive_features=z)
     assert clf.candidates_["chosen"].to_dict() == {"vote": False, "trees": True}

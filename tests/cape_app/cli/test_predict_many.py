@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cape.base._numbers import points
 from cape.shown._action import VERDICTS
 from cape_app.files import predict_file
 
@@ -75,7 +76,7 @@ def test_json_holds_the_batches_in_the_order_given(cape, model, months, facts_of
 
 def row_of(name, group):
     """The cells that the table of a group shows of a batch."""
-    moved = f"{group['estimate'] - group['training_prevalence']:+.3f}"
+    moved = points(group["estimate"] - group["training_prevalence"])
     if group["verdict"] in ("uncertain", "fault"):
         moved = "?"
     return [
