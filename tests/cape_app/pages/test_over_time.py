@@ -109,7 +109,7 @@ def test_a_batch_among_many_has_the_numbers_of_a_batch_alone(summaries, pages):
             str(group["rows"]),
             share_text(group["estimate"]),
             words.interval(group["low"], group["high"]),
-            f"{points(group['estimate'] - group['training_prevalence'])} points",
+            points(group["estimate"] - group["training_prevalence"]),
             "yes",
             share_text(group["pd_bound"]),
             "no other changes found",
