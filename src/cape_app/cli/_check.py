@@ -22,6 +22,7 @@ def check(
     drop: list[str] | None = None,
     positive: list[str] | None = None,
     bins: list[str] | None = None,
+    weight: str | None = None,
     csv: options.Csv,
     as_json: bool = False,
 ) -> None:
@@ -43,6 +44,9 @@ def check(
         Column with the period of each row. Default: a guess.
     drop : COLUMN
         Column to leave out. Repeat the option to drop several.
+    weight : COLUMN
+        Column with the weight of each row: how many members of a population it stands
+        for.
     """
     notes = Notes()
     with _app.progress() as on_rows:
@@ -54,6 +58,7 @@ def check(
             drop=drop or (),
             positive=positive or (),
             bins=options.parse_bins(bins),
+            weight=weight,
             dialect=csv.dialect(),
             notes=notes,
             on_rows=on_rows,

@@ -491,6 +491,7 @@ def check_file(
     drop: Sequence[str] = (),
     positive: Sequence[str] = (),
     bins: Bins | None = None,
+    weight: str | None = None,
     dialect: Dialect | None = None,
     notes: Notes | None = None,
     on_rows: OnRows | None = None,
@@ -511,6 +512,8 @@ def check_file(
         The values of the label that count as positive; by default they are guessed.
     bins : mapping from str to sequence of float, optional
         Edges of the ranges of group columns.
+    weight : str, optional
+        Column with the weight of each row, which is no feature.
     dialect : Dialect, optional
         How the table is written.
     notes : Notes, optional
@@ -543,7 +546,8 @@ def check_file(
                 raise
             dialect = replace(dialect, encoding=_WINDOWS)
             continue
-        check_columns_exist([*drop, *group], scan.table.names, scan.path)
+        named = [*drop, *group, *([] if weight is None else [weight])]
+        check_columns_exist(named, scan.table.names, scan.path)
         texts = look_at_texts(frame, kinds)
         changed = dialect
         if scan.table.by_hand:
@@ -552,7 +556,7 @@ def check_file(
             break
         spelled += [entry | {"kind": "spelled", "effect": "note"} for entry in texts]
         dialect = changed
-    used = [str(name) for name in frame if name not in drop]
+    used = [str(name) for name in frame if name not in (*drop, weight)]
     counts = {}
     for name in used:
         # To write all numbers of a table as text would take long.
@@ -588,7 +592,12 @@ def check_file(
         name for name in used if name not in (label, *group) and name not in unread
     ]
     others = [name for name, kind in kinds.items() if kind == "other"]
-    found = check(frame[features], y, sensitive_features=z if len(z.columns) else None)
+    found = check(
+        frame[features],
+        y,
+        sensitive_features=z if len(z.columns) else None,
+        sample_weight=None if weight is None else frame[weight],
+    )
     entries: list[Entry] = [*found.to_dict()["findings"]]
     texts = [entry for entry in texts if entry["column"] not in (label, *group)]
     entries += [entry | {"effect": "drop"} for entry in texts]
@@ -615,6 +624,8 @@ def check_file(
         arguments += ["--bins", f"{name}={','.join(f'{edge:g}' for edge in edges)}"]
     if n_without:
         arguments += ["--missing-groups", "group"]
+    if weight is not None:
+        arguments += ["--weight", weight]
     for name in left_out:
         arguments += ["--drop", name]
     to_backtest = None

@@ -172,3 +172,24 @@ def test_mistakes(cape, refused, tmp_path, change, options, says):
     table = loans([2019]).drop(columns="sex").assign(**change)
     table.to_csv(tmp_path / "t.csv", index=False)
     refused("check", tmp_path / "t.csv", *options, says=says)
+
+
+def test_weights_are_no_feature_and_stay_in_the_command(cape, tmp_path):
+    """The share of a group is that of the population that the rows stand for."""
+    table = loans([2021])
+    table["people"] = np.where(table["y"] == 1, 1.0, 4.0)
+    table.to_csv(tmp_path / "survey.csv", index=False)
+    given = ("--label", "y", "--group", "sex", "--weight", "people", "--json")
+    code, out, _ = cape("check", tmp_path / "survey.csv", *given)
+    content = json.loads(out)
+    assert code == 0
+    command = content["train"]
+    assert command[command.index("--weight") + 1] == "people"
+    assert not [one for one in content["findings"] if one["column"] == "people"]
+    share = np.average(table["y"], weights=table["people"])
+    for group in content["group"]["groups"].values():
+        assert group["prevalence"] == pytest.approx(share, abs=0.05)
+    given = ("--label", "y", "--weight", "job")
+    code, _, err = cape("check", tmp_path / "survey.csv", *given)
+    assert code == 2
+    assert "weight" in err
