@@ -18,6 +18,9 @@ _SIZE = "\0size"
 # pieces of a class are put together.
 _MAX_PIECES = 20
 
+# Names the stream of random numbers, beside its seed.
+_STREAM = 2021
+
 
 class Reservoir:
     """A uniform sample of the rows of each class: each combination of group and label.
@@ -61,7 +64,9 @@ class Reservoir:
         self._groups = list(groups)
         self._label = label
         self._most = most
-        self._random = np.random.default_rng(seed)
+        # A stream of its own: a table may have been simulated with the same seed, and
+        # its labels would then say which rows are drawn.
+        self._random = np.random.default_rng([seed, _STREAM])
         # Rows with their draws, and a line with the size of each class.
         self._pieces: list[pd.DataFrame] = []
         self._sizes = pd.DataFrame()
