@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from cape import CapeClassifier
 from cape_app.files import load_model, predict_file, train_file
 from cape_app.files._columns import Columns
-from cape_app.files._reservoir import Reservoir
+from cape_app.files._reservoir import _STREAM, Reservoir
 from cape_app.tables import Dialect
 from cape_app.tables._open import open_table
 
@@ -531,7 +531,7 @@ def filled(table, cuts=(), most=50, seed=0):
 )
 def test_a_sample_is_that_of_the_rows_with_the_smallest_draws(seed, most, cuts):
     reservoir = filled(TABLE, cuts, most, seed)
-    draws = np.random.default_rng(seed).random(1200)
+    draws = np.random.default_rng([seed, _STREAM]).random(1200)
     kept = []
     for _, of_group in TABLE.groupby("z"):
         share = min(1, most / of_group["y"].value_counts().max())
