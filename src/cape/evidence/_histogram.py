@@ -407,7 +407,7 @@ def edges_for(
     cuts : int, default=1000
         Number of quantiles. Quantiles that coincide are used once.
     matched : bool, default=True
-        Whether the borders of the bins that `cape.quantify.HDy` and `cape.quantify.DyS`
+        Whether the borders of the bins that the quantifiers "hdy" and "dys"
         match are edges, too.
 
     Returns
