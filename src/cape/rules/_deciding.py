@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import nan
 from typing import Any
@@ -207,20 +207,8 @@ def adapt(
         estimates |= posterior.estimates(level)[0]
     # All groups are estimated before any member is picked: a rule may weigh one group
     # against another.
-    weight = sum(part.weight for part in parts.values())
-    situations = {}
-    for group, part in parts.items():
-        rates = models[group].pool.rates
-        if correct_rates and group in factors:
-            rates = corrected_rates(rates, check_calls(models[group], part))
-        situations[group] = GroupSituation(
-            share=part.weight / weight,
-            estimate=estimates[group],
-            thetas=models[group].pool.thetas,
-            predicted_prevalences=models[group].pool.called(part) / part.scores.size,
-            rates=rates,
-            unchanged=models[group].unchanged,
-        )
+    labelled = factors if correct_rates else {}
+    situations = _situations(models, parts, estimates, labelled)
     chosen = choose_members(situations, rule)
     groups = {}
     for group, part in parts.items():
@@ -252,6 +240,31 @@ def adapt(
         group_columns=group_columns,
         labels=labels,
     )
+
+
+def _situations(
+    models: Mapping[Group, GroupModel],
+    parts: Mapping[Group, GroupEvidence],
+    estimates: Mapping[Group, Estimate],
+    labelled: Collection[Group],
+) -> dict[Group, GroupSituation]:
+    """Collect what a rule chooses by; labels correct the rates of their group."""
+    weight = sum(part.weight for part in parts.values())
+    situations = {}
+    for group, part in parts.items():
+        model = models[group]
+        rates = model.pool.rates
+        if group in labelled:
+            rates = corrected_rates(rates, check_calls(model, part))
+        situations[group] = GroupSituation(
+            share=part.weight / weight,
+            estimate=estimates[group],
+            thetas=model.pool.thetas,
+            predicted_prevalences=model.pool.called(part) / part.scores.size,
+            rates=rates,
+            unchanged=model.unchanged,
+        )
+    return situations
 
 
 def _sources(known: GroupPosterior | None, is_tested: bool) -> dict[str, Any]:
