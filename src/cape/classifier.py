@@ -31,11 +31,11 @@ from cape.base._validation import (
     check_same_kind,
     check_same_length,
     check_same_model,
-    check_weights,
     fit_context,
     pickable,
     refuse_odd_cells,
     short_errors,
+    take_rows,
     unequal_weights,
     validate_data,
 )
@@ -366,6 +366,15 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         weights = unequal_weights(sample_weight, X)
         labels = classes[is_positive.astype(int)]
         refuse_odd_cells(features)
+        if weights is not None and not weights.all():
+            # Nobody is drawn with probability 0, nor counted in any rate.
+            kept = np.flatnonzero(weights)
+            left = groups.weighed(kept)
+            # Pairs of row numbers count all rows.
+            if isinstance(self.cv, str | Integral) or hasattr(self.cv, "split"):
+                groups = left
+                features, labels = take_rows(features, kept), labels[kept]
+                weights = unequal_weights(weights[kept], labels)
         data = TrainingData(features, labels, classes, weights)
         if data.n_columns == 0:
             # The last words are those that scikit-learn's estimator checks look for.
@@ -504,7 +513,7 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             sample_weight=sample_weight,
             adaptation=adaptation,
         )
-        weights = check_weights(sample_weight, X)
+        weights = unequal_weights(sample_weight, X)
         return float(np.average(labels == y_pred, weights=weights))
 
     def evidence(

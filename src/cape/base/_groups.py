@@ -11,11 +11,12 @@ import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
+from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
 from cape.base._json_fields import strict_json
 from cape.base._numbers import group_name as group_name
@@ -81,6 +82,24 @@ class Groups:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def weighed(self, rows: np.ndarray) -> Groups:
+        """Return the groups of the rows that weigh something.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The numbers of these rows.
+
+        Returns
+        -------
+        Groups
+            With the same keys: a group whose rows all weigh nothing is an error.
+        """
+        codes = self.codes[rows]
+        for code in np.flatnonzero(np.bincount(codes, minlength=len(self.keys)) == 0):
+            refuse_weightless(self.keys[code])
+        return Groups(codes, self.keys)
+
     def rows(self) -> list[tuple[Group, np.ndarray | None]]:
         """List the rows of every group.
 
@@ -120,6 +139,15 @@ class Groups:
         sizes = np.bincount(codes, minlength=n_groups)
         ends = np.cumsum(sizes)
         return np.split(order, ends[:-1])
+
+
+def refuse_weightless(group: Group) -> NoReturn:
+    """Refuse a group whose rows all weigh nothing."""
+    raise ParameterError(
+        "sample_weight",
+        "must be positive in some row of every group, got zeros alone for group "
+        f"{group_name(group)!r}: leave its rows out.",
+    )
 
 
 def split_groups(

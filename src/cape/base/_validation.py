@@ -760,7 +760,7 @@ def check_weights(
     # comparison with NaN is False.
     bad = weights[~((weights >= 0) & (weights < np.inf))]
     if len(bad):
-        problem = f"must be at least 0 in every row, got {bad[0]}."
+        problem = f"must be at least 0 in every row, got {bad[0]}: 0 leaves a row out."
         raise ParameterError("sample_weight", problem)
     if not of_part and n_rows and not weights.any():
         problem = "must be positive in some row, got all zeros."

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cape.base._errors import ParameterError
 from cape.base._groups import (
     Group,
     group_from_json,
     group_name,
     group_table,
     group_to_json,
+    refuse_weightless,
     sorted_groups,
     unique_names,
 )
@@ -97,7 +97,12 @@ class GroupEvidence:
 
     @property
     def labelled_rows(self) -> int:
-        """Number of rows whose label is known, whatever their weights."""
+        """Number of rows whose label is known, whatever their weights.
+
+        0 if all of them weigh nothing.
+        """
+        if not self.labelled:
+            return 0
         labelled = (self.counted or self).labelled
         return int(sum(rows.size for rows in labelled.values()))
 
@@ -321,11 +326,7 @@ class Evidence(InNotebook):
         groups = {}
         for group, part in self.groups.items():
             if part.weight == 0:
-                raise ParameterError(
-                    "sample_weight",
-                    "must be positive in some row of every group, got zeros alone for "
-                    f"group {group_name(group)!r}: leave its rows out.",
-                )
+                refuse_weightless(group)
             groups[group] = part.effective()
         return Evidence(self.fingerprint, groups)
 

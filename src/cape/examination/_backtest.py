@@ -429,19 +429,21 @@ def _read(
         X, sensitive_features, clf.group_columns, clf.missing_groups
     )
     place = np.full(len(y), -1)
+    # Rows of weight 0 are as if they were not there.
+    counts = np.ones(len(y), dtype=bool) if weights is None else weights > 0
     periods: list[Any] = []
     skipped = []
     for code, name in enumerate(names):
         is_here = codes == code
-        rows = np.flatnonzero(is_here & known)
-        n_without = int(is_here.sum()) - len(rows)
+        rows = np.flatnonzero(is_here & known & counts)
+        n_without = int((is_here & ~known).sum())
         rarer = int(min(positive[rows].sum(), (~positive[rows]).sum()))
         why = ""
         if n_without:
             why = "missing" if len(rows) else "no_labels"
         if len(rows) and rarer < _FEWEST_OF_A_CLASS:
             why = "one_class"
-        if 0 < len(rows) < FEWEST_ROWS_TO_ADAPT:
+        if len(rows) < FEWEST_ROWS_TO_ADAPT and why != "no_labels":
             why = "few_rows"
         if why:
             n_rows = n_without if why in ("missing", "no_labels") else len(rows)

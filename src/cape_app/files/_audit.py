@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cape.base._errors import ParameterError
 from cape.base._groups import EVERYONE, MISSING_GROUP, Group
 from cape.base._numbers import quoted
 from cape.base._table import as_kind, plain_text, plain_value
@@ -288,8 +289,13 @@ def _confusions(cells: pd.DataFrame, positive: str) -> dict[Group, Confusion]:
         of_kinds = np.array([sums[group][kind] for kind in _KINDS])
         rows, weight, square = of_kinds.sum(axis=0)
         counts = of_kinds[:, 0]
-        if rows * square > weight**2 * (1 + _ROUNDING):
+        if weight == 0:
+            rows, counts = 0, np.zeros(len(counts))
+        elif rows * square > weight**2 * (1 + _ROUNDING):
             counts = of_kinds[:, 1] * (weight / square)
         tp, fp, fn, tn = counts.tolist()
         confusions[group] = Confusion(tp, fp, fn, tn, int(rows))
+    if not any(of_group.rows for of_group in confusions.values()):
+        problem = "must be positive in some row, got all zeros."
+        raise ParameterError("sample_weight", problem)
     return confusions

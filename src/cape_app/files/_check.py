@@ -526,7 +526,8 @@ def check_file(
     dict
         ``rows`` and ``columns`` of the table; ``label``, ``group`` and ``time`` with
         their reasons; ``findings``; ``expected``, see `cape.check`; and ``train`` and
-        ``backtest``, the arguments of these commands.
+        ``backtest``, the arguments of these commands, where a column is left to learn
+        from.
 
     Examples
     --------
@@ -628,8 +629,9 @@ def check_file(
         arguments += ["--weight", weight]
     for name in left_out:
         arguments += ["--drop", name]
+    something_is_left = bool({*used} - {label, *group, *left_out})
     to_backtest = None
-    if time_entry and time_entry["periods"]:
+    if something_is_left and time_entry and time_entry["periods"]:
         place = arguments.index(time_entry["column"]) - 1
         freq = time_entry["freq"]
         to_backtest = [*arguments[:place], "--time", *arguments[place + 1 :]]
@@ -650,7 +652,7 @@ def check_file(
         "findings": entries,
         "dialect": {"decimal": dialect.decimal, "marks": dialect.marks},
         "expected": found.expected,
-        "train": [*arguments, "--out", "model.cape"],
+        "train": [*arguments, "--out", "model.cape"] if something_is_left else [],
         "backtest": to_backtest,
     }
 

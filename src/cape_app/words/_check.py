@@ -134,6 +134,12 @@ def checked(content: Mapping[str, Any], file: str) -> Iterator[Block]:
         elif entry["effect"] == "note":
             yield f"{_check.KINDS[entry['kind']].what}: {entry['why']}.".capitalize()
     yield from _check.expected_texts(content["expected"])
+    if not content["train"]:
+        yield (
+            "No column is left to learn from: add one, or keep one of those left out "
+            "(cape train --keep)."
+        )
+        return
     yield Styled(shlex.join(["cape", "train", file, *content["train"]]), "command")
     if content["backtest"]:
         yield Styled(

@@ -147,6 +147,18 @@ def test_what_is_said_counts(cape, written):
     }
 
 
+@pytest.mark.parametrize("left_out", [[], ["year"]])
+def test_no_command_is_printed_that_has_nothing_to_learn_from(cape, tmp_path, left_out):
+    path = tmp_path / "t.csv"
+    loans([2019, 2020])[["sex", "y", *left_out]].to_csv(path, index=False)
+    code, out, err = cape("check", path)
+    assert (code, err) == (0, "")
+    assert "No column is left to learn from" in out
+    assert "cape train t.csv" not in out
+    assert "cape backtest" not in out
+    assert json.loads(cape("check", path, "--json")[1])["train"] == []
+
+
 def test_a_clean_table_takes_a_few_lines(cape, tmp_path):
     loans([2019]).drop(columns="year").to_csv(tmp_path / "t.csv", index=False)
     code, out, err = cape("check", tmp_path / "t.csv", "--json")

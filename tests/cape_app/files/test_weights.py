@@ -121,6 +121,18 @@ def test_audits_count_what_rows_are_worth(folder):
     assert alike == count_file(folder / "p.csv", **given)[0]
 
 
+def test_audits_count_no_rows_that_weigh_nothing(folder):
+    new = pd.read_csv(folder / "new.csv")
+    given = {"label": "y", "prediction": "y", "group": ["z"], "weight": "w"}
+    new.assign(w=(new["z"] == "f").astype(int)).to_csv(folder / "p.csv", index=False)
+    counts, _, _ = count_file(folder / "p.csv", **given)
+    assert (counts["m"].rows, counts["m"].total) == (0, 0)
+    assert counts["f"].rows == counts["f"].total == (new["z"] == "f").sum()
+    new.assign(w=0).to_csv(folder / "p.csv", index=False)
+    with pytest.raises(ValueError, match="positive in some row, got all zeros"):
+        count_file(folder / "p.csv", **given)
+
+
 def test_backtests_of_files_weigh_rows(folder):
     history = people(1800, [0.3, 0.5], 3)
     history["year"] = np.repeat([2021, 2022, 2023], 600)
