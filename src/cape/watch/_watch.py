@@ -663,8 +663,9 @@ def _gap(means: Sequence[Any]) -> Any:
 
 def _shares(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a look found of a group, as columns of a table."""
-    value, low, high = entry["share"].values()
-    return {"share": value, "low": low, "high": high, "decided": entry["decided"]}
+    share = entry["share"]
+    ends = {"low": share["low"], "high": share["high"]}
+    return {"share": share["value"], **ends, "decided": entry["decided"]}
 
 
 def _keeps_promises(clf: CapeClassifier) -> bool:

@@ -362,6 +362,12 @@ def test_history_has_every_look_and_marks_alarms(changed):
     assert type(changed.plot()).__name__ == "FacetChart"
 
 
+def test_history_and_table_are_the_same_from_a_state_file(clf, changed):
+    again = Watch.from_json(clf, changed.to_json())
+    pd.testing.assert_frame_equal(again.history(), changed.history())
+    pd.testing.assert_frame_equal(again.table(), changed.table())
+
+
 # ------------------------------------------------------------------ the mathematics
 
 
