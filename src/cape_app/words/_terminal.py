@@ -156,7 +156,7 @@ acknowledge ask bins blank_means checked cost_fn cost_fp counts cv debug decimal
 decision dialect drift drop encoding fail_if force group jobs keep label learner
 level marks min_group_size missing_groups missing_labels most name note out
 paper pool positive positive_decision prediction quantifier read_as_missing
-reference report rows rule score scores seed separator small_groups spread state
+report rows rule score scores seed separator small_groups spread state
 table threshold tolerance unknown_groups verbose version weight width within
 """
 
