@@ -11,13 +11,15 @@ Facts = Mapping[str, Any]
 
 PICTURE = "Share of positives: truth, estimate with interval, and last share"
 
-KEY = "diamond: truth\ndot: estimate and its interval\nline: last share"
+KEY = """diamond: truth
+dot: estimate and its interval
+line: last share, of the period before"""
 
 _VERDICTS = {
     "better": "On your past, CAPE was nearer to the truth than the last share.",
     "as_good": "On your past, the last share was as good.",
     "worse": "On your past, the last share was nearer to the truth.",
-    "unclear": "Too few transitions to tell CAPE from the last share.",
+    "unclear": "Too few periods to tell which is nearer, CAPE or the last share.",
 }
 """The first line."""
 
@@ -41,7 +43,7 @@ TOLD = {
 }
 """What to do, in a cell that counts how often it was said."""
 
-COLUMNS = ("held", "off by", "last share", "told you", '"use" right')
+COLUMNS = ("held", "off by", "last share off by", "told you", '"use" right')
 """Headings of the table of groups."""
 
 
@@ -87,7 +89,7 @@ def actions_text(totals: Facts) -> str:
     --------
     >>> told = {"told": {"label": 3, "use": 5}, "within": {"label": 1, "use": 5}}
     >>> actions_text({**told, "tolerance": 0.05})
-    'Within 5 points of the truth: use 5 of 5, label 1 of 3.'
+    'Estimates within 5 points of the truth, by action: use 5 of 5, label 1 of 3.'
     """
     counts = []
     for code, action in TOLD.items():
@@ -95,7 +97,8 @@ def actions_text(totals: Facts) -> str:
             told = totals["told"][code]
             counts.append(f"{action} {totals['within'][code]} of {told}")
     within = points(totals["tolerance"])
-    return f"Within {within} points of the truth: {', '.join(counts)}."
+    near = f"Estimates within {within} points of the truth"
+    return f"{near}, by action: {', '.join(counts)}."
 
 
 def against_baselines(totals: Facts) -> list[str]:
@@ -118,7 +121,7 @@ def against_baselines(totals: Facts) -> list[str]:
     expected = f"PD in {totals['pd_held']} of {totals['cells']}"
     if totals["pairs"]:
         expected += f", PE in {totals['pe_held']} of {counted(totals['pairs'], 'pair')}"
-    return [*lines, f"As expected: {expected}."]
+    return [*lines, f"Unfairness as expected: {expected}."]
 
 
 def record_text(record: Facts) -> str:

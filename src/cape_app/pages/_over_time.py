@@ -119,7 +119,9 @@ def batches_pictures(summary: Summary) -> list[Summary]:
     for part in (groups[:_MOST_DRAWN], groups[_MOST_DRAWN:]):
         if part:
             frame = frame_over_time(part, names)
-            heading = "Share of positives in each batch (red: other changes)"
+            heading = "Share of positives in each batch"
+            if frame["alarm"].any():
+                heading += " (red: other changes)"
             chart = _plot.watched(frame, width=260)
             pictures.append(picture(heading, heading, chart, frame))
     return pictures

@@ -372,7 +372,7 @@ def test_what_was_expected_stands_beside_what_came(moving):
     assert totals["pe_held"] == pairs["pe_held"].sum() <= totals["pairs"] == 2
     assert totals["told"] == scored.table()["action"].value_counts().to_dict()
     assert sum(totals["within"].values()) == scored.table()["within"].sum()
-    assert "As expected: PD in" in repr(scored)
+    assert "as expected: PD in" in repr(scored)
 
 
 @pytest.mark.filterwarnings("ignore::cape.AdaptationWarning")
