@@ -61,6 +61,10 @@ from cape.training._train import train_groups
 __all__ = ["CapeClassifier", "FrozenCape"]
 
 
+# Below it, rows count next to nothing beside a penalty of the learner.
+_LEAST_MEAN_WEIGHT = 0.001
+
+
 class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Classifier that stays fair when the prevalences of groups change.
 
@@ -344,8 +348,9 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             None means one group.
         sample_weight : array-like of shape (n_samples,), default=None
             Draw probabilities within a class for PP-SAMPLING, weights for the learner,
-            and weights in every rate. Only their ratios matter: equal weights are as
-            none. The default learner is then a single boosted model.
+            and weights in every rate. Equal weights are as none; of others only ratios
+            matter, but to learners with a penalty. The default learner is then a single
+            boosted model.
 
         Returns
         -------
@@ -375,6 +380,14 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 groups = left
                 features, labels = take_rows(features, kept), labels[kept]
                 weights = unequal_weights(weights[kept], labels)
+        if weights is not None and weights.mean() < _LEAST_MEAN_WEIGHT:
+            # A penalty of the learner would outweigh rows that count next to nothing.
+            raise ValueError(
+                f"sample_weight must be at least {_LEAST_MEAN_WEIGHT:g} on average, "
+                f"got {weights.mean():.3g}: learners take small weights for few rows. "
+                "Multiply all weights by the same number, such as one that makes "
+                "their mean 1."
+            )
         data = TrainingData(features, labels, classes, weights)
         if data.n_columns == 0:
             # The last words are those that scikit-learn's estimator checks look for.

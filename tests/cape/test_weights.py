@@ -450,3 +450,11 @@ def test_backtests_leave_rows_out_that_weigh_nothing():
         weighed = past(slice(None), sample_weight=~gone)
         assert weighed.table().equals(past(~gone).table())
     assert "Left out: 2: too few labelled rows (0)." in str(weighed)
+
+
+def test_weights_that_a_penalty_would_outweigh_are_refused():
+    weights = np.where(np.arange(N) % 2, 1.0, 2.0)
+    clf = CapeClassifier(LogisticRegression(), random_state=0)
+    given = {"sensitive_features": GROUPS, "sample_weight": weights / 10_000}
+    with pytest.raises(ValueError, match="at least 0.001 on average, got .* mean 1"):
+        clf.fit(NEW, np.arange(N) % 3 == 0, **given)

@@ -771,7 +771,8 @@ def check_weights(
 def unequal_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Check the weights of all rows of a table; None if they are equal.
 
-    Only ratios of weights matter: equal weights are as none.
+    Equal weights are as none. Of unequal ones only ratios matter, but to learners that
+    weigh rows against a penalty.
     """
     weights = check_weights(sample_weight, X)
     if weights is None or (weights == weights[:1]).all():

@@ -480,7 +480,8 @@ def test_the_probability_is_the_share_of_batches_that_meet_the_bound(simulated):
     spread = np.sqrt((said * (1 - said)).sum()) / len(said)
     assert abs(error.mean()) < 3.5 * spread
     likely = said > 0.5
-    assert bounded["met"][likely].mean() > bounded["met"][~likely].mean() + 0.2
+    # Some twenty batches on each side: a difference has a standard error of .15.
+    assert bounded["met"][likely].mean() > bounded["met"][~likely].mean()
 
 
 @pytest.mark.parametrize("pool", ["threshold", "resampled"])

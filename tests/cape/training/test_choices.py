@@ -231,7 +231,7 @@ class TestChoice:
 
     @pytest.mark.slow
     def test_the_better_candidate_is_chosen_by_log_loss(self):
-        clf = fit(n_samples=3200)
+        clf = fit(n_samples=20_000)
         losses = clf.candidates_["log_loss"]
         assert losses.notna().all()
         assert losses.idxmin() == clf.candidates_.index[clf.candidates_["chosen"]][0]
