@@ -236,6 +236,14 @@ def _rich_table(content: TextTable) -> Table:
     widths = [max(len(str(cell)) for cell in cells[1:]) for cells in columns]
     n_words = 1 + sum(width > _LONGEST_NUMBER for width in widths[1:])
     numbers = sum(width + 1 for width in widths[1:] if width <= _LONGEST_NUMBER)
+    # What numbers and their heads leave for names, if each other text has a little.
+    free = console.width
+    for name, width in zip(content.columns[1:], widths[1:], strict=True):
+        head = max(map(len, name.rsplit(" ", len(name) > _LONGEST_HEAD)))
+        is_number = width <= _LONGEST_NUMBER
+        free -= 2 + max(head, width if is_number else _FEWEST_LETTERS)
+    names_fit = widths[0] <= min(free, _LONGEST_NUMBER)
+    numbers_fit = numbers + n_words * _FEWEST_LETTERS <= console.width
     for name, width in zip(content.columns, widths, strict=True):
         # Words may wrap; numbers are short and do not.
         is_number = bool(table.columns) and width <= _LONGEST_NUMBER
@@ -243,7 +251,7 @@ def _rich_table(content: TextTable) -> Table:
             "\n".join(name.rsplit(" ", len(name) > _LONGEST_HEAD)),
             justify="right" if is_number else "left",
             # Where all do not fit, an interval stands below its number.
-            no_wrap=is_number and numbers + n_words * _FEWEST_LETTERS <= console.width,
+            no_wrap=numbers_fit if is_number else names_fit and not table.columns,
             # Of a name, enough is seen to know it.
             min_width=None if table.columns else min(width, _FEWEST_LETTERS),
             overflow="fold",
