@@ -15,6 +15,7 @@ from cape.base._errors import ParameterError
 from cape.base._estimate import Estimate
 from cape.base._groups import Group, combined_columns, group_table, unique_names
 from cape.base._json_fields import seal, strict_json, unseal
+from cape.base._limits import FEWEST_LABELS
 from cape.base._validation import (
     check_fitted_cape,
     check_prevalence,
@@ -22,6 +23,7 @@ from cape.base._validation import (
 )
 from cape.classifier import CapeClassifier
 from cape.evidence._evidence import PLAIN, Evidence
+from cape.labels._sample import drawn_p_value, labelled_sample
 from cape.shown import _plot
 from cape.shown import _watch as words
 from cape.shown._notebook import InNotebook
@@ -49,6 +51,8 @@ _FOR_THE_BLIND = 0.1
 
 _ROWS_OF_A_START = 50
 _MOST_PAIRS = 50
+# So rare among random draws that no look of a long watch is refused by chance.
+_NO_SAMPLE = 1e-6
 """Pairs of groups of which it is said how soon a change would be seen."""
 
 
@@ -247,6 +251,17 @@ class Watch(InNotebook):
                 "evidence must have labels of rows drawn with equal probability, "
                 "got rows with an inclusion_probability."
             )
+        for group, part in evidence.groups.items():
+            if part.labelled_rows < FEWEST_LABELS:
+                continue
+            model = self.clf.model_of(group)
+            if drawn_p_value(model, part, labelled_sample(part)) < _NO_SAMPLE:
+                raise ValueError(
+                    "evidence must have labels of rows drawn at random, got labels in "
+                    f"{self.names[group]!r} whose rows are unlike the others: draw "
+                    "them with cape.rows_to_label, or look at "
+                    "evidence.without_labels()."
+                )
         counts = []
         parts = evidence.effective().groups
         for group, track in zip(self._groups, self._tracks, strict=True):

@@ -172,6 +172,16 @@ def test_labels_of_some_rows_show_what_weak_scores_cannot():
     assert Watch.from_json(clf, labelled.to_json()).to_json() == labelled.to_json()
 
 
+def test_labels_of_chosen_rows_are_refused_and_count_nothing(clf):
+    """Outcomes of positives may be known first; they would look like a new share."""
+    watch = Watch(clf, "moved")
+    X, y, group = draw(np.random.default_rng(21), 800, (0.3, 0.35))
+    positives = np.where(y == 1, 1.0, np.nan)
+    with pytest.raises(ValueError, match="rows drawn at random, got labels in 'a'"):
+        watch.look(clf.evidence(X, positives, sensitive_features=group))
+    assert not watch.looks
+
+
 def test_labels_tell_moved_scores_from_moved_shares(clf):
     random = np.random.default_rng(19)
     plain, labelled = Watch(clf, "moved"), Watch(clf, "moved")
