@@ -41,6 +41,7 @@ from cape.base._validation import (
 )
 from cape.drift import Past
 from cape.evidence._columns import TableCells
+from cape.evidence._histogram import LEAST_WEIGHT
 from cape.quantify import QUANTIFIERS, make_quantifier
 from cape.rules import RULES, Prevalence, Rule
 from cape.rules._adaptation import Adaptation, warn_if_doubtful
@@ -59,10 +60,6 @@ from cape.training._scores import Scores
 from cape.training._train import train_groups
 
 __all__ = ["CapeClassifier", "FrozenCape"]
-
-
-# Below it, rows count next to nothing beside a penalty of the learner.
-_LEAST_MEAN_WEIGHT = 0.001
 
 
 class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -380,10 +377,10 @@ class CapeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 groups = left
                 features, labels = take_rows(features, kept), labels[kept]
                 weights = unequal_weights(weights[kept], labels)
-        if weights is not None and weights.mean() < _LEAST_MEAN_WEIGHT:
+        if weights is not None and weights.mean() < LEAST_WEIGHT:
             # A penalty of the learner would outweigh rows that count next to nothing.
             raise ValueError(
-                f"sample_weight must be at least {_LEAST_MEAN_WEIGHT:g} on average, "
+                f"sample_weight must be at least {LEAST_WEIGHT:.3f} on average, "
                 f"got {weights.mean():.3g}: learners take small weights for few rows. "
                 "Multiply all weights by the same number, such as one that makes "
                 "their mean 1."
